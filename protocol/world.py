@@ -1,0 +1,188 @@
+"""A market's rules behind one interface, and the registry of released rules.
+
+    decide(state, act)    →  Refusal | Accepted(events)     pure
+    evolve(state, event)     stages that event's changes; can't refuse
+    broken(state)         →  the name of an invariant that staged rows break, or None
+    show(state, act, …)   →  what the sender is shown, and the rows that it read
+
+A world is chosen by name and version alone. A released version's rules never
+change; a change of rules is a new version beside the old one.
+
+Not here: the order of checks around a market's own (`engine`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from hashlib import sha256
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import msgspec
+
+from .canonical import Hex, Index, encode_typed
+from .errors import WorldError
+from .tables import Facts, Row, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from .bodies import Scalar, WorldRef
+
+IDEMPOTENCY = "idempotency"
+"""The table of remembered message keys, part of every world."""
+
+
+class Act(NamedTuple):
+    """A message as the rules see it: its typed action, who sent it and where it stands."""
+
+    action: Any
+    sender: str
+    role: str
+    seq: int
+
+
+class Refusal(NamedTuple):
+    """The rule that forbids an act; ``detail`` holds parameters, never wording."""
+
+    rule: str
+    detail: dict[str, Scalar | list[str]]
+
+
+class Accepted(NamedTuple):
+    """The events that an allowed act gives; none for a query."""
+
+    events: Sequence[msgspec.Struct] = ()
+
+
+class Shown:
+    """What the sender is shown, and the rows it came from.
+
+    ``reads`` holds (table, key); the key ``*`` stands for every row of the table.
+    """
+
+    def __init__(self, value: object, reads: Sequence[tuple[str, str]] = ()) -> None:
+        self.value = value
+        self.reads = list(reads)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the canonical value, in hex."""
+        return sha256(encode_typed(self.value)).hexdigest()
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    """A row of `IDEMPOTENCY`: the action once accepted under a key, and its result."""
+
+    action: Hex
+    message: Index
+    result: Hex | None
+
+
+class World(ABC):
+    """One market's rules at one version, with its parameters.
+
+    A subclass states ``tables`` (row type by table), ``actions`` and
+    ``events`` (structs tagged ``kind``), and ``roles`` (who may send a kind;
+    kinds that aren't listed are open to every role).
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    tables: ClassVar[Mapping[str, type[Row]]]
+    actions: ClassVar[tuple[type[msgspec.Struct], ...]]
+    events: ClassVar[tuple[type[msgspec.Struct], ...]]
+    roles: ClassVar[Mapping[str, frozenset[str]]] = {}
+
+    @abstractmethod
+    def decide(self, state: State, act: Act) -> Refusal | Accepted:
+        """The ruling on an act, by the market's own checks in their order."""
+
+    @abstractmethod
+    def evolve(self, state: State, event: Any) -> None:  # noqa: ANN401 - one of `events`
+        """Stages what one event changes."""
+
+    @abstractmethod
+    def show(self, state: State, act: Act, events: Sequence[msgspec.Struct]) -> Shown | None:
+        """What the sender is shown once the events are staged; None for nothing."""
+
+    def broken(self, state: State) -> str | None:  # noqa: ARG002 - a market without invariants
+        """The invariant that the staged rows break, or None."""
+        return None
+
+    @cached_property
+    def action_decoder(self) -> msgspec.json.Decoder[Any]:
+        """Strict decoder of the market's actions."""
+        return msgspec.json.Decoder(_union(self.actions))
+
+    @cached_property
+    def kinds(self) -> dict[str, type[msgspec.Struct]]:
+        """The action types by kind."""
+        return {_tag(action): action for action in self.actions}
+
+    @cached_property
+    def event_kinds(self) -> dict[str, type[msgspec.Struct]]:
+        """The event types by kind."""
+        return {_tag(event): event for event in self.events}
+
+    def facts(self, rows: Iterable[tuple[str, str, Row]]) -> Facts:
+        """Start rows of this world."""
+        return Facts((*self.tables, IDEMPOTENCY), rows)
+
+    def row(self, table: str, value: object) -> Row:
+        """A typed row from its JSON value.
+
+        Raises:
+            WorldError: no such table, or the value is not a row of it.
+        """
+        kind = Remembered if table == IDEMPOTENCY else self.tables.get(table)
+        if kind is None:
+            raise WorldError("facts.table", f"the world has no table `{table}`")
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            raise WorldError("facts.row", f"a row of `{table}` is not of its form: {error}") from None
+
+
+def part_fields(action: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of an action that hold digests of parts, sorted."""
+    found: list[str] = []
+    for field in msgspec.inspect.type_info(action).fields:  # pyright: ignore[reportAttributeAccessIssue]
+        extra = getattr(field.type, "extra", None)
+        if extra and extra.get("part"):
+            found.append(field.encode_name)
+    return tuple(sorted(found))
+
+
+_WORLDS: dict[tuple[str, int], str] = {("retail", 0): ".retail.world"}
+_KNOWN: dict[bytes, World] = {}
+
+
+def world_of(ref: WorldRef) -> World:
+    """The world of a run's ``open``: one shared instance for each (name, version, params).
+
+    Raises:
+        WorldError: a name or version that is not released, or parameters it doesn't take.
+    """
+    key = encode_typed(ref)
+    if key not in _KNOWN:
+        module = _WORLDS.get((ref.name, ref.version))
+        if module is None:
+            known = "known: " + ", ".join(f"{name}/{version}" for name, version in sorted(_WORLDS))
+            raise WorldError("world.unknown", f"no rules for world `{ref.name}` version {ref.version}", known)
+        _KNOWN[key] = import_module(module, __package__).make(ref.params)
+    return _KNOWN[key]
+
+
+def _union(types: tuple[type[msgspec.Struct], ...]) -> Any:  # noqa: ANN401 - a union made at run time
+    union: Any = types[0]
+    for kind in types[1:]:
+        union = union | kind
+    return union
+
+
+def _tag(struct: type[msgspec.Struct]) -> str:
+    tag = struct.__struct_config__.tag
+    assert isinstance(tag, str)
+    return tag
