@@ -1,8 +1,14 @@
-"""What every test may ask for."""
+"""What every test may ask for, and one rule: shared data that are there get read.
+
+A test that asks for `shared` is marked `shared`. Where the folder is absent (a
+user's clone) it is skipped and says so; where the folder is there a skip would
+hide that nothing was checked, so it is a failure.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -10,10 +16,32 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("TOLLBOOK_SHARED", ROOT.parent / "shared"))
 
+# The settings of whoever runs the tests stay out of them.
+for _setting in ("LEDGER", "SECRET", "NAME", "DEBUG"):
+    os.environ.pop(f"TOLLBOOK_{_setting}", None)
+
 
 @pytest.fixture
 def shared() -> Path:
     """The folder of shared data, or a skip that says why."""
     if not SHARED.is_dir():
-        pytest.skip(f"shared data is not here: {SHARED.name}")
+        pytest.skip(f"no shared data: `{SHARED.name}` is not beside the repository")
     return SHARED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "shared" in getattr(item, "fixturenames", ()):
+            item.add_marker("shared")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    expected = hasattr(report, "wasxfail")
+    if report.skipped and not expected and item.get_closest_marker("shared") and SHARED.is_dir():
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped although the shared data are there"
+    return report
