@@ -21,13 +21,10 @@ Source: RFC 6962 2.1; RFC 9162 2.1.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from .errors import ProofError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 HASH_BYTES = 32
 EMPTY_ROOT = sha256().digest()
@@ -200,6 +197,10 @@ def verify_consistency(
 ) -> None:
     """Returns if `proof` shows that the tree of `size` begins with the tree of `old_size`.
 
+    A tree is consistent with itself: equal sizes and equal roots take no proof.
+    Nothing is hashed then, and nothing asked of the roots' length: so the CT
+    probe `sizes are equal (one)` has it, with roots of 12 bytes.
+
     Raises:
         ProofError: in this order `proof.hash_length`, `proof.size` (not
             1 ≤ old_size ≤ size: an empty tree proves nothing), `proof.length`,
@@ -207,18 +208,23 @@ def verify_consistency(
 
     Source: RFC 9162 2.1.4.2.
     """
+    if old_size == size > 0 and old_root == root and not proof:
+        return
     _check_lengths(old_root, root, *proof)
     _check_sizes(old_size, size)
+    if old_size == size:
+        _check_count(proof, 0)
+        raise ProofError("proof.root", "two trees of one size have different roots")
     # The walk starts at the last perfect subtree of the old tree. Where that is the whole
     # old tree, the verifier holds its root and the proof leaves it out.
     index, last = old_size - 1, size - 1
-    while index & 1 or (old_size == size and last):
+    while index & 1:
         index, last = index >> 1, last >> 1
     sides = _sides(index, last)
-    path = [old_root, *proof] if index == 0 else proof
-    _check_count(path, 1 + len(sides))
-    old = new = path[0]
-    for sibling, left in zip(path[1:], sides, strict=True):
+    _check_count(proof, len(sides) + (index > 0))
+    start, *siblings = proof if index else (old_root, *proof)
+    old = new = start
+    for sibling, left in zip(siblings, sides, strict=True):
         new = node_hash(sibling, new) if left else node_hash(new, sibling)
         old = node_hash(sibling, old) if left else old
     if old != old_root:
@@ -255,7 +261,7 @@ def _left_size(size: int) -> int:
 
 
 def _sides(index: int, last: int) -> list[bool]:
-    """Of each sibling on the way from `index` of `0…last` to the root: is it on the left?"""
+    """Whether each sibling on the way up from `index` of `0…last` is on the left, lowest first."""
     sides: list[bool] = []
     while last:
         if index & 1 or index < last:  # else the node has no pair and rises as it is
@@ -279,7 +285,7 @@ def _check_index(index: int, size: int) -> None:
 
 def _check_sizes(old_size: int, size: int) -> None:
     if not 0 < old_size <= size:
-        raise ProofError("proof.size", f"no consistency from size `{old_size}` to size `{size}` can be proved")
+        raise ProofError("proof.size", f"no proof leads from size `{old_size}` to size `{size}`")
 
 
 def _check_lengths(*hashes: bytes) -> None:
@@ -288,9 +294,9 @@ def _check_lengths(*hashes: bytes) -> None:
             raise ProofError("proof.hash_length", f"a hash has {len(value)} bytes, not {HASH_BYTES}")
 
 
-def _check_count(path: Sequence[bytes], count: int) -> None:
-    if len(path) != count:
-        raise ProofError("proof.length", f"a proof takes {count} hashes here, not {len(path)}")
+def _check_count(proof: Sequence[bytes], count: int) -> None:
+    if len(proof) != count:
+        raise ProofError("proof.length", f"a proof takes {count} hashes here, not {len(proof)}")
 
 
 def _assert_hashes(leaves: Sequence[bytes]) -> None:
