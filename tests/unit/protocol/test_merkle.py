@@ -257,4 +257,4 @@ def test_a_tree_does_not_follow_its_list() -> None:
     tree = Tree(leaves)
     leaves[0] = OTHER
     assert ROOTS[5] == tree.root()
-    assert ROOTS[5] == tree.root_with({0: LEAVES[0]})
+    assert ROOTS[5] == tree.root_with({1: LEAVES[1]})
