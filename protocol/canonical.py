@@ -16,9 +16,9 @@ Source: RFC 8785 (JSON Canonicalization Scheme) 3.2.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import msgspec
 
@@ -34,15 +34,19 @@ MAX_OPEN_BYTES = 2**20
 MAX_PART_BYTES = 2**20
 MAX_TEXT_BYTES = 2_000
 
+# Python's `$` also matches before a last newline, so each pattern says that none follows.
 Integer = Annotated[int, msgspec.Meta(ge=-MAX_INTEGER, le=MAX_INTEGER)]
-Index = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
-Id = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern="^[!-~]+$")]
-Hex = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+Index = Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=r"^[!-~]+(?!\n)$")]
+Hex = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}(?!\n)$")]
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 _UNTYPED = msgspec.json.Decoder()
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_BRACKET = re.compile(rb"[\[\]{}]")
+_BRACKETS = bytes.maketrans(b"[{]}", b"(())")
+_NO_BRACKET = bytes(byte for byte in range(256) if byte not in b"[{]}")
+_CONTAINERS: tuple[type, ...] = (dict, list, tuple, msgspec.Struct)
+_HARMLESS = frozenset({str, bool, type(None)})
+_SHOWN = 64
 
 encode_typed = _ENCODER.encode
 """Canonical bytes of a value whose types keep it within the profile (unchecked)."""
@@ -53,13 +57,13 @@ def encode(value: object) -> bytes:
 
     Raises:
         CanonicalError: a float, an integer beyond ±(2^53−1), a key that is not
-            ASCII text, a lone surrogate, a value JSON has no form for, or
-            nesting beyond 16.
+            ASCII text, a lone surrogate, a value JSON has no form for, nesting
+            beyond 16, or an array beyond 10,000.
     """
     _check(value, 0)
     try:
         return _ENCODER.encode(value)
-    except (TypeError, ValueError, UnicodeEncodeError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise CanonicalError("canonical.value", f"a value has no canonical form: {error}") from None
 
 
@@ -75,6 +79,10 @@ def digest_typed(value: object) -> str:
 
 def admit(data: bytes, decoder: msgspec.json.Decoder[T], limit_bytes: int = MAX_RECORD_BYTES) -> T:
     """The value of canonical bytes, by a strict typed decoder.
+
+    The decoder's type keeps the value within the profile: no float, no Any,
+    integers bounded, arrays of at most 10,000. A `Raw` in it comes out as it
+    came in, unread: admit that too.
 
     Raises:
         CanonicalError: too large, too deep, not of the decoder's type, or not
@@ -116,16 +124,72 @@ def check_size(data: bytes, limit_bytes: int) -> None:
         raise CanonicalError("canonical.size", f"{len(data)} bytes are over the limit of {limit_bytes}")
     # As many brackets as levels is the worst case, so most bytes need no walk.
     if data.count(b"[") + data.count(b"{") > MAX_DEPTH and depth(data) > MAX_DEPTH:
-        raise CanonicalError("canonical.depth", f"nesting is over the limit of {MAX_DEPTH}")
+        raise _too_deep()
 
 
 def depth(data: bytes) -> int:
-    """The deepest nesting of JSON bytes; for bytes that aren't JSON, an upper bound."""
-    level = deepest = 0
-    for bracket in _BRACKET.findall(_STRING.sub(b"", data)):
-        level += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, level)
-    return deepest
+    """The nesting of JSON bytes, 17 for all that is deeper; of other bytes, an upper bound of the same.
+
+    Steps of one pass each, whatever the bytes: no string is walked by a pattern
+    that could begin again at every quote.
+    """
+    # A backslash stands only in strings and pairs with what follows it. Without
+    # such pairs every second stretch between quotes is outside of strings.
+    pieces = data.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')
+    brackets = b"".join(pieces[::2]).translate(_BRACKETS, _NO_BRACKET)
+    level = 0
+    # Each round takes away the innermost level everywhere; what isn't JSON leaves some unpaired.
+    while level <= MAX_DEPTH and b"()" in brackets:
+        brackets = brackets.replace(b"()", b"")
+        level += 1
+    return min(level + brackets.count(b"("), MAX_DEPTH + 1)
+
+
+def _check(value: object, level: int) -> None:
+    """Refuses what is outside the profile; a container at level 0 is the first of 16."""
+    if isinstance(value, _CONTAINERS):
+        if level >= MAX_DEPTH:
+            raise _too_deep()
+        for item in _items(value):
+            # The common leaves are passed over here, for speed.
+            if type(item) not in _HARMLESS:
+                _check(item, level + 1)
+    elif isinstance(value, int):
+        if not -MAX_INTEGER <= value <= MAX_INTEGER:
+            problem = f"{_shown(value)} is beyond ±(2^53−1)"
+            raise CanonicalError("canonical.integer", problem, "write it as text")
+    elif isinstance(value, float):
+        problem = f"`{value}` is a float"
+        raise CanonicalError("canonical.float", problem, "write integers, or a decimal as text")
+    elif value is not None and not isinstance(value, str):
+        raise CanonicalError("canonical.type", f"`{type(value).__name__}` has no canonical form")
+
+
+def _items(container: object) -> Iterable[object]:
+    if isinstance(container, dict):
+        members = cast("dict[object, object]", container)
+        for key in members:
+            if not isinstance(key, str) or not key.isascii():
+                raise CanonicalError("canonical.key", f"{_shown(key)} is not an ASCII key")
+        return members.values()
+    if isinstance(container, msgspec.Struct):
+        return [getattr(container, field) for field in container.__struct_fields__]
+    items = cast("Sequence[object]", container)
+    if len(items) > MAX_ARRAY:
+        raise CanonicalError("canonical.array", f"{len(items)} items are over the limit of {MAX_ARRAY}")
+    return items
+
+
+def _shown(value: object) -> str:
+    """A value in backticks, short and printable, for an error's one line."""
+    if isinstance(value, int) and value.bit_length() > _SHOWN:
+        return f"an integer of {value.bit_length()} bits"
+    text = ascii(value).strip("'")
+    return f"`{text}`" if len(text) <= _SHOWN else f"`{text[:_SHOWN]}…`"
+
+
+def _too_deep() -> CanonicalError:
+    return CanonicalError("canonical.depth", f"nesting is over the limit of {MAX_DEPTH}")
 
 
 def _not_canonical() -> CanonicalError:
@@ -134,28 +198,3 @@ def _not_canonical() -> CanonicalError:
         "bytes are not canonical: their value is spelled otherwise",
         "write keys sorted, without spaces, duplicates, escapes of ASCII, `1.0` or `-0` (RFC 8785)",
     )
-
-
-def _check(value: object, level: int) -> None:
-    if level > MAX_DEPTH:
-        raise CanonicalError("canonical.depth", f"nesting is over the limit of {MAX_DEPTH}")
-    if value is None or isinstance(value, (bool, str)):
-        return
-    if isinstance(value, int):
-        if not -MAX_INTEGER <= value <= MAX_INTEGER:
-            raise CanonicalError("canonical.integer", f"`{value}` is beyond ±(2^53−1)", "write it as text")
-    elif isinstance(value, float):
-        raise CanonicalError("canonical.float", f"`{value}` is a float", "write integers, or a decimal as text")
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _check(item, level + 1)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str) or not key.isascii():
-                raise CanonicalError("canonical.key", f"`{key}` is not an ASCII key")
-            _check(item, level + 1)
-    elif isinstance(value, msgspec.Struct):
-        for field in value.__struct_fields__:
-            _check(getattr(value, field), level + 1)
-    else:
-        raise CanonicalError("canonical.type", f"`{type(value).__name__}` has no canonical form")
