@@ -21,9 +21,8 @@ import os
 import stat
 from pathlib import Path
 
+from ..protocol.derive import SECRET_BYTES
 from ..protocol.errors import LedgerError
-
-SECRET_BYTES = 32
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -32,7 +31,7 @@ def load_secret(path: Path) -> bytes:
     """The 32 bytes of the secret file.
 
     Raises:
-        LedgerError: `secret.missing`, `secret.form` (no regular file),
+        LedgerError: `secret.missing`, `secret.not_a_file`,
             `secret.open_to_others` or `secret.length`.
         OSError: the file cannot be opened or read.
     """
@@ -56,19 +55,25 @@ def make_secret(path: Path) -> bytes:
     """Makes the secret file, on disk when this returns, and gives its 32 bytes.
 
     Raises:
-        LedgerError: `secret.exists`: there is a file of that name already.
+        LedgerError: `secret.exists`, there is something of that name already, or `secret.folder`.
         OSError: the folder cannot be written.
     """
     secret = os.urandom(SECRET_BYTES)
-    draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    draft = path.parent / f".{path.name}.{os.urandom(8).hex()}"
     try:
         _write_new(draft, secret)
         os.link(draft, path)
+    except FileNotFoundError:
+        raise LedgerError(
+            "secret.folder",
+            f"folder `{path.parent}` does not exist",
+            "make it with `mkdir`, or check the path",
+        ) from None
     except FileExistsError:
         raise LedgerError(
             "secret.exists",
             f"secret file `{path}` exists already and is never overwritten",
-            "its runs can't be continued without it: name another file with `--secret`",
+            "runs signed by it need it: keep it, and name another file with `--secret`",
         ) from None
     except OSError as error:
         error.filename, error.filename2 = str(path), None
@@ -90,15 +95,19 @@ def ensure_secret(path: Path) -> bytes:
     if not os.path.lexists(path):
         try:
             return make_secret(path)
-        except LedgerError:
-            pass  # another process made it in between: its secret is the secret
+        except LedgerError as error:
+            if error.code != "secret.exists":
+                raise
+            # Another process made it in between: its secret is the secret.
     return load_secret(path)
 
 
 def _check_state(path: Path, state: os.stat_result) -> None:
     if not stat.S_ISREG(state.st_mode):
         raise LedgerError(
-            "secret.form", f"secret `{path}` is not a file", "name the file of 32 bytes with `--secret`"
+            "secret.not_a_file",
+            f"secret `{path}` is not a file",
+            "name the file of 32 bytes with `--secret`",
         )
     if state.st_mode & _OTHERS:
         raise LedgerError(

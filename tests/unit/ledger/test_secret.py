@@ -74,8 +74,8 @@ def dangling(path: Path) -> None:
     [
         ("secret.missing",     missing),
         ("secret.missing",     dangling),
-        ("secret.form",        Path.mkdir),
-        ("secret.form",        os.mkfifo),
+        ("secret.not_a_file",  Path.mkdir),
+        ("secret.not_a_file",  os.mkfifo),
         ("secret.open_to_others", lambda path: written(path, mode=0o604)),
         ("secret.open_to_others", lambda path: written(path, mode=0o620)),
         ("secret.open_to_others", lambda path: written(path, mode=0o610)),
@@ -96,6 +96,19 @@ def test_an_unfit_file_is_refused(tmp_path: Path, code: str, prepare) -> None:  
         with pytest.raises(LedgerError) as caught:
             ensure_secret(path)
         assert caught.value.code == code
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match=f"folder `{tmp_path}/nowhere` does not exist") as caught:
+        ensure_secret(tmp_path / "nowhere" / "a.secret")
+    assert caught.value.code == "secret.folder"
+
+
+@pytest.mark.parametrize("name", [".", "..", "/"])
+def test_a_path_without_a_name_is_a_folder(name: str) -> None:
+    with pytest.raises(LedgerError) as caught:
+        make_secret(Path(name))
+    assert caught.value.code == "secret.exists"
 
 
 @pytest.mark.parametrize("step", ["_write_new", "link"])
