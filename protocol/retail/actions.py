@@ -26,13 +26,13 @@ class _Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field
     pass
 
 
-class FindUserIdByEmail(_Action, tag="tool.find_user_id_by_email"):
+class FindUserIdByEmail(_Action, frozen=True, tag="tool.find_user_id_by_email"):
     """Asks for the user with this e-mail address."""
 
     email: Text
 
 
-class FindUserIdByNameZip(_Action, tag="tool.find_user_id_by_name_zip"):
+class FindUserIdByNameZip(_Action, frozen=True, tag="tool.find_user_id_by_name_zip"):
     """Asks for the first user of this name and zip code."""
 
     first_name: Text
@@ -40,54 +40,54 @@ class FindUserIdByNameZip(_Action, tag="tool.find_user_id_by_name_zip"):
     zip: Text
 
 
-class GetUserDetails(_Action, tag="tool.get_user_details"):
+class GetUserDetails(_Action, frozen=True, tag="tool.get_user_details"):
     """Asks for a user's record."""
 
     user_id: Text
 
 
-class GetOrderDetails(_Action, tag="tool.get_order_details"):
+class GetOrderDetails(_Action, frozen=True, tag="tool.get_order_details"):
     """Asks for an order's record."""
 
     order_id: Text
 
 
-class GetProductDetails(_Action, tag="tool.get_product_details"):
+class GetProductDetails(_Action, frozen=True, tag="tool.get_product_details"):
     """Asks for a product and its variants."""
 
     product_id: Text
 
 
-class GetItemDetails(_Action, tag="tool.get_item_details"):
+class GetItemDetails(_Action, frozen=True, tag="tool.get_item_details"):
     """Asks for one variant."""
 
     item_id: Text
 
 
-class ListAllProductTypes(_Action, tag="tool.list_all_product_types"):
+class ListAllProductTypes(_Action, frozen=True, tag="tool.list_all_product_types"):
     """Asks for the names and ids of all products."""
 
 
-class Calculate(_Action, tag="tool.calculate"):
+class Calculate(_Action, frozen=True, tag="tool.calculate"):
     """Asks for the value of an arithmetical expression."""
 
     expression: Text
 
 
-class TransferToHumanAgents(_Action, tag="tool.transfer_to_human_agents"):
+class TransferToHumanAgents(_Action, frozen=True, tag="tool.transfer_to_human_agents"):
     """Hands the user over to a person."""
 
     summary: Part
 
 
-class CancelPendingOrder(_Action, tag="tool.cancel_pending_order"):
+class CancelPendingOrder(_Action, frozen=True, tag="tool.cancel_pending_order"):
     """Cancels an order and refunds it."""
 
     order_id: Text
     reason: Text
 
 
-class ModifyPendingOrderAddress(_Action, tag="tool.modify_pending_order_address"):
+class ModifyPendingOrderAddress(_Action, frozen=True, tag="tool.modify_pending_order_address"):
     """Sends an order to another address."""
 
     address1: Text
@@ -99,7 +99,7 @@ class ModifyPendingOrderAddress(_Action, tag="tool.modify_pending_order_address"
     zip: Text
 
 
-class ModifyPendingOrderItems(_Action, tag="tool.modify_pending_order_items"):
+class ModifyPendingOrderItems(_Action, frozen=True, tag="tool.modify_pending_order_items"):
     """Changes items of an order for others of the same products, pair by pair."""
 
     item_ids: Texts
@@ -108,14 +108,14 @@ class ModifyPendingOrderItems(_Action, tag="tool.modify_pending_order_items"):
     payment_method_id: Text
 
 
-class ModifyPendingOrderPayment(_Action, tag="tool.modify_pending_order_payment"):
+class ModifyPendingOrderPayment(_Action, frozen=True, tag="tool.modify_pending_order_payment"):
     """Pays an order by another method."""
 
     order_id: Text
     payment_method_id: Text
 
 
-class ModifyUserAddress(_Action, tag="tool.modify_user_address"):
+class ModifyUserAddress(_Action, frozen=True, tag="tool.modify_user_address"):
     """Changes a user's own address."""
 
     address1: Text
@@ -127,7 +127,7 @@ class ModifyUserAddress(_Action, tag="tool.modify_user_address"):
     zip: Text
 
 
-class ReturnDeliveredOrderItems(_Action, tag="tool.return_delivered_order_items"):
+class ReturnDeliveredOrderItems(_Action, frozen=True, tag="tool.return_delivered_order_items"):
     """Asks to give items back."""
 
     item_ids: Texts
@@ -135,7 +135,7 @@ class ReturnDeliveredOrderItems(_Action, tag="tool.return_delivered_order_items"
     payment_method_id: Text
 
 
-class ExchangeDeliveredOrderItems(_Action, tag="tool.exchange_delivered_order_items"):
+class ExchangeDeliveredOrderItems(_Action, frozen=True, tag="tool.exchange_delivered_order_items"):
     """Asks to exchange items for others of the same products, pair by pair."""
 
     item_ids: Texts
@@ -144,20 +144,20 @@ class ExchangeDeliveredOrderItems(_Action, tag="tool.exchange_delivered_order_it
     payment_method_id: Text
 
 
-class SendMessage(_Action, tag="message.send"):
+class SendMessage(_Action, frozen=True, tag="message.send"):
     """Says something to the other side."""
 
     text: Part
 
 
-class UnparsedCall(_Action, tag="call.unparsed"):
+class UnparsedCall(_Action, frozen=True, tag="call.unparsed"):
     """A recorded call that no action of the shop fits. ``tool`` is the name it was called by."""
 
     arguments: Part
     tool: Text
 
 
-class UnparsedAnswer(_Action, tag="agent.unparsed"):
+class UnparsedAnswer(_Action, frozen=True, tag="agent.unparsed"):
     """An agent's answer that holds no action."""
 
     text: Part
@@ -186,10 +186,3 @@ ACTIONS: tuple[type[msgspec.Struct], ...] = (*TOOLS, SendMessage, UnparsedCall, 
 
 TOOL_NAMES = frozenset(str(tool.__struct_config__.tag).removeprefix("tool.") for tool in TOOLS)
 """The names that the shop's tools are called by."""
-
-WRITES = frozenset(
-    str(tool.__struct_config__.tag)
-    for tool in TOOLS
-    if tool.__name__.startswith(("Cancel", "Modify", "Return", "Exchange"))
-)
-"""The kinds of the tools that change rows when they are accepted."""

@@ -53,8 +53,6 @@ def calculate(expression: str) -> str | Refused:
     if not ALLOWED.issuperset(expression):
         return Refused("calculate.characters")
     try:
-        if len(expression) > MAX_CHARACTERS:
-            raise _Stop("limit")
         value = _evaluated(_Parser(_tokens(expression)).postfix())
         return str(round(_as_float(value), 2))
     except _Stop as stop:
@@ -67,16 +65,18 @@ def _tokens(expression: str) -> list[str]:
     end = len(expression.rstrip(" "))
     if end == 0:
         raise _Stop("empty")
+    if end > MAX_CHARACTERS:
+        raise _Stop("limit")
     while place < end:
         found = _TOKEN.match(expression, place)
-        assert found is not None  # every allowed character begins a token
-        token = found[1] or found[2]
-        if token.isdigit() and token.lstrip("0") and token[0] == "0":
+        assert found is not None  # every allowed character begins a symbol
+        symbol = found[1] or found[2]
+        if symbol.isdigit() and symbol.lstrip("0") and symbol[0] == "0":
             raise _Stop("leading_zeros")
-        level += (token == "(") - (token == ")")
+        level += (symbol == "(") - (symbol == ")")
         if level < 0:
             raise _Stop("unmatched")
-        tokens.append(token)
+        tokens.append(symbol)
         place = found.end()
     return tokens
 
@@ -99,8 +99,8 @@ class _Parser:
     def _next(self) -> str:
         return self._tokens[self._place]
 
-    def _expect(self, token: str) -> None:
-        if self._next() != token:
+    def _expect(self, symbol: str) -> None:
+        if self._next() != symbol:
             raise _Stop("unclosed" if self._tokens.count("(") > self._tokens.count(")") else "syntax")
         self._place += 1
 
@@ -126,8 +126,8 @@ class _Parser:
 
     def _signed(self) -> None:
         signs: list[_Step] = []
-        while (token := self._next()) in ("+", "-"):
-            signs.append("neg" if token == "-" else "pos")
+        while (symbol := self._next()) in ("+", "-"):
+            signs.append("neg" if symbol == "-" else "pos")
             self._place += 1
         self._power()
         self._postfix.extend(signs)
@@ -145,15 +145,15 @@ class _Parser:
             self._postfix.append("**")
 
     def _atom(self) -> None:
-        token = self._next()
-        if token == "(":
+        symbol = self._next()
+        if symbol == "(":
             self._group()
-        elif token == "...":
+        elif symbol == "...":
             self._place += 1
             self._postfix.append("object")
         else:
-            self._expect(token if token[-2:].strip(".").isdigit() else "a number")
-            self._postfix.append(float(token) if "." in token else int(token))
+            self._expect(symbol if symbol[-2:].strip(".").isdigit() else "a number")
+            self._postfix.append(float(symbol) if "." in symbol else int(symbol))
 
     def _group(self) -> None:
         self._expect("(")

@@ -8,8 +8,6 @@ Not here: why it was allowed (`rules`), which rows it changes (`transition`).
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from .rows import Address, Amount, Line, Payment
@@ -19,22 +17,22 @@ class _Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field=
     pass
 
 
-class OrderCancelled(_Event, tag="order.cancelled"):
+class OrderCancelled(_Event, frozen=True, tag="order.cancelled"):
     """An order was called off; ``refunds`` joined its payment history."""
 
     order: str
-    reason: Literal["no longer needed", "ordered by mistake"]
+    reason: str
     refunds: tuple[Payment, ...]
 
 
-class OrderAddressChanged(_Event, tag="order.address_changed"):
+class OrderAddressChanged(_Event, frozen=True, tag="order.address_changed"):
     """An order goes elsewhere."""
 
     address: Address
     order: str
 
 
-class OrderItemsChanged(_Event, tag="order.items_changed"):
+class OrderItemsChanged(_Event, frozen=True, tag="order.items_changed"):
     """Lines of an order, by their place, became others; ``payment`` settled the difference."""
 
     lines: tuple[tuple[int, Line], ...]
@@ -42,14 +40,14 @@ class OrderItemsChanged(_Event, tag="order.items_changed"):
     payment: Payment
 
 
-class OrderPaymentChanged(_Event, tag="order.payment_changed"):
+class OrderPaymentChanged(_Event, frozen=True, tag="order.payment_changed"):
     """An order was paid anew; ``rows`` joined its payment history."""
 
     order: str
     rows: tuple[Payment, ...]
 
 
-class OrderReturnRequested(_Event, tag="order.return_requested"):
+class OrderReturnRequested(_Event, frozen=True, tag="order.return_requested"):
     """Items of an order are to come back."""
 
     items: tuple[str, ...]
@@ -57,7 +55,7 @@ class OrderReturnRequested(_Event, tag="order.return_requested"):
     payment_method: str
 
 
-class OrderExchangeRequested(_Event, tag="order.exchange_requested"):
+class OrderExchangeRequested(_Event, frozen=True, tag="order.exchange_requested"):
     """Items of an order are to be exchanged."""
 
     difference: Amount
@@ -67,14 +65,14 @@ class OrderExchangeRequested(_Event, tag="order.exchange_requested"):
     payment_method: str
 
 
-class UserAddressChanged(_Event, tag="user.address_changed"):
+class UserAddressChanged(_Event, frozen=True, tag="user.address_changed"):
     """A user lives elsewhere."""
 
     address: Address
     user: str
 
 
-class UserBalanceChanged(_Event, tag="user.balance_changed"):
+class UserBalanceChanged(_Event, frozen=True, tag="user.balance_changed"):
     """A gift card holds another balance."""
 
     balance: Amount

@@ -10,7 +10,7 @@ is rendered once and shared; a row that the run changed is rendered anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec

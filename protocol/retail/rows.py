@@ -30,7 +30,7 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class Address(_Row):
+class Address(_Row, frozen=True):
     """Where a user lives or an order goes."""
 
     address1: str
@@ -41,7 +41,7 @@ class Address(_Row):
     zip: str
 
 
-class Line(_Row):
+class Line(_Row, frozen=True):
     """One piece of an order at the price it was sold for."""
 
     item_id: str
@@ -51,7 +51,7 @@ class Line(_Row):
     product_id: str
 
 
-class Payment(_Row):
+class Payment(_Row, frozen=True):
     """One entry of an order's payment history."""
 
     amount: Amount
@@ -59,14 +59,14 @@ class Payment(_Row):
     transaction_type: Literal["payment", "refund"]
 
 
-class Fulfillment(_Row):
+class Fulfillment(_Row, frozen=True):
     """A parcel and what is in it."""
 
     item_ids: tuple[str, ...]
     tracking_id: tuple[str, ...]
 
 
-class Order(_Row):
+class Order(_Row, frozen=True):
     """A row of `order`."""
 
     address: Address
@@ -85,7 +85,7 @@ class Order(_Row):
     user_id: str
 
 
-class Variant(_Row):
+class Variant(_Row, frozen=True):
     """One item of a product."""
 
     available: bool
@@ -94,7 +94,7 @@ class Variant(_Row):
     price: Amount
 
 
-class Product(_Row):
+class Product(_Row, frozen=True):
     """A row of `product`."""
 
     name: str
@@ -103,7 +103,7 @@ class Product(_Row):
     variants: tuple[Variant, ...]
 
 
-class PaymentMethod(_Row):
+class PaymentMethod(_Row, frozen=True):
     """What a user pays with: ``brand`` and ``last_four`` of a credit card, ``balance`` of a gift card."""
 
     balance: Amount | None
@@ -113,7 +113,7 @@ class PaymentMethod(_Row):
     source: Literal["credit_card", "paypal", "gift_card"]
 
 
-class User(_Row):
+class User(_Row, frozen=True):
     """A row of `user`."""
 
     address: Address

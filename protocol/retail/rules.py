@@ -27,7 +27,7 @@ from .modes import Mode
 from .rows import Address, Amount, Order, Payment, PaymentMethod, User, Variant
 
 Verdict = Refusal | Accepted
-
+_REASONS = ("no longer needed", "ordered by mistake")
 
 
 class _Change(NamedTuple):
@@ -44,7 +44,7 @@ def cancel_order(state: State, action: actions.CancelPendingOrder, mode: Mode) -
         return _no_order(action.order_id)
     if order.status != "pending":
         return _wrong_status("cancel.not_pending", order)
-    if action.reason != "no longer needed" and action.reason != "ordered by mistake":
+    if action.reason not in _REASONS:
         return Refusal("cancel.reason", {"reason": action.reason})
     methods: dict[str, PaymentMethod] = {}
     for row in order.payment_history:

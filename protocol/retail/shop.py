@@ -96,7 +96,8 @@ class _Node(NamedTuple):
                 raise self.refuse("missing", f"has no field `{name}`")
         for name in found:
             if name not in needed and name not in optional:
-                raise self.refuse("unknown", f"has an unknown field `{name}`", f"known: {', '.join(needed + optional)}")
+                known = ", ".join(needed + optional)
+                raise self.refuse("unknown", f"has an unknown field `{name}`", f"known: {known}")
         return {name: self.at(name, found.get(name)) for name in (*needed, *optional)}
 
     def entries(self) -> list[tuple[str, _Node]]:
@@ -140,7 +141,8 @@ class _Node(NamedTuple):
             raise self.refuse("amount", f"is not a number within ±{MAX_AMOUNT}")
         amount = self.money.of_number(value)
         if amount is None:
-            raise self.refuse("cents", f"is `{value!r}`, which is not whole cents", "mode `compat` keeps it as it is")
+            what = f"is `{value!r}`, which is not whole cents"
+            raise self.refuse("cents", what, "mode `compat` keeps it as it is")
         return amount
 
     def items(self, read: Callable[[_Node], T]) -> tuple[T, ...]:
@@ -155,7 +157,8 @@ class _Node(NamedTuple):
         return self.items(_Node.text)
 
     def options(self) -> Options:
-        return tuple((self.at(key, key).text(), self.at(key, value).text()) for key, value in self._object().items())
+        entries = self._object().items()
+        return tuple((self.at(key, key).text(), self.at(key, value).text()) for key, value in entries)
 
     def unless_null(self, read: Callable[[_Node], T]) -> T | None:
         return None if self.value is None else read(self)
@@ -184,13 +187,14 @@ def _variant(node: _Node, key: str) -> Variant:
 def _user(node: _Node, key: str, position: int) -> User:
     fields = node.fields(("user_id", "name", "address", "email", "payment_methods", "orders"))
     name = fields["name"].fields(("first_name", "last_name"))
+    methods = fields["payment_methods"].entries()
     return User(
         address=_address(fields["address"]),
         email=fields["email"].text(),
         first_name=name["first_name"].text(),
         last_name=name["last_name"].text(),
         orders=fields["orders"].texts(),
-        payment_methods=tuple(_method(entry, method) for method, entry in fields["payment_methods"].entries()),
+        payment_methods=tuple(_method(entry, method) for method, entry in methods),
         position=position,
         user_id=fields["user_id"].id(key),
     )

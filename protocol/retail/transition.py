@@ -1,6 +1,8 @@
 """Events put into rows. Nothing here decides: an event carries its values.
 
     evolve(state, event)   stages the rows that the event changes
+
+Not here: the rules that made the event (`rules`), keeping or dropping what is staged (the engine).
 """
 
 from __future__ import annotations

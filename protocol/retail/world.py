@@ -9,14 +9,14 @@ What sets the modes apart is in `modes`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
 from ..bodies import Scalar
 from ..errors import WorldError
 from ..tables import Row, State
-from ..world import IDEMPOTENCY, Accepted, Act, Refusal, Shown, World
+from ..world import Accepted, Act, Refusal, Shown, World
 from .actions import ACTIONS, TOOLS
 from .events import EVENTS
 from .modes import MODES, Mode
@@ -33,10 +33,10 @@ class RetailWorld(World):
 
     name = "retail"
     version = 0
-    tables = {"order": Order, "product": Product, "user": User}
+    tables: ClassVar = {"order": Order, "product": Product, "user": User}
     actions = ACTIONS
     events = EVENTS
-    roles = {
+    roles: ClassVar = {
         **{str(tool.__struct_config__.tag): _ASSISTANT for tool in TOOLS},
         "call.unparsed": _ASSISTANT,
         "message.send": frozenset({"assistant", "user"}),
@@ -47,9 +47,9 @@ class RetailWorld(World):
 
     def decide(self, state: State, act: Act) -> Refusal | Accepted:
         """The ruling on an act."""
-        kind = type(act.action)
-        read = READS.get(kind)
-        return read(state, act.action) if read else WRITES[kind](state, act.action, self.mode)
+        action: msgspec.Struct = act.action
+        read = READS.get(type(action))
+        return read(state, action) if read else WRITES[type(action)](state, action, self.mode)
 
     def evolve(self, state: State, event: Any) -> None:  # noqa: ANN401 - one of `events`
         """Stages what one event changes."""
@@ -59,15 +59,12 @@ class RetailWorld(World):
         """The text that the sender is shown: a record as it now stands, or a plain answer."""
         return SHOWS[type(act.action)](state, act.action)
 
-    def row(self, table: str, value: object) -> Row:
-        """As `World.row`; also an amount that this mode doesn't keep so is refused."""
-        row = super().row(table, value)
-        if table != IDEMPOTENCY:
-            for amount in _amounts(row):
-                if not self.mode.money.is_amount(amount):
-                    what = f"a row of `{table}` holds `{amount}`, which is no amount in mode `{self.mode.name}`"
-                    raise WorldError("facts.row", what)
-        return row
+    def check_row(self, table: str, row: Row) -> None:
+        """Refuses an amount that this mode doesn't spell so."""
+        for amount in _amounts(row):
+            if not self.mode.money.is_amount(amount):
+                what = f"a row of `{table}` holds `{amount}`, no amount in mode `{self.mode.name}`"
+                raise WorldError("facts.row", what)
 
 
 def _amounts(row: Row) -> Iterator[Amount]:
