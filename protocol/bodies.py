@@ -128,11 +128,15 @@ class Message(_Body):
 
 
 class Decision(_Body):
-    """What the market's rules made of the message right before it."""
+    """What the market's rules made of the message right before it.
+
+    ``events`` are encoded from the market's own structs; a reader that doesn't
+    know the market keeps them as bytes.
+    """
 
     delta: str
     detail: dict[str, Scalar | list[str]]
-    events: list[msgspec.Raw] | list[msgspec.Struct]
+    events: list[msgspec.Raw]
     message: Index
     outcome: Literal["accepted", "refused"]
     reads: list[tuple[str, str]]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -129,7 +129,7 @@ def _apply(world: World, state: State, message: Message, act: Act, verdict: Acce
     decision = Decision(
         delta=state.commit(),
         detail={},
-        events=list(verdict.events),
+        events=cast("list[msgspec.Raw]", list(verdict.events)),
         message=act.seq,
         outcome="accepted",
         reads=shown.reads if shown else [],
