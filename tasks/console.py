@@ -81,7 +81,8 @@ def flush() -> None:
 
 
 def fall_silent() -> None:
-    """Sends what is still to be printed nowhere: its reader has gone or its disk is full."""
+    """Sends what is still in the buffers nowhere: its reader has gone or its disk is full."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
     os.close(nowhere)
