@@ -139,7 +139,7 @@ def depth(data: bytes) -> int:
     brackets = b"".join(pieces[::2]).translate(_BRACKETS, _NO_BRACKET)
     level = 0
     # Each round takes away the innermost level everywhere; what isn't JSON leaves some unpaired.
-    while level <= MAX_DEPTH and b"()" in brackets:
+    while level < MAX_DEPTH and b"()" in brackets:
         brackets = brackets.replace(b"()", b"")
         level += 1
     return min(level + brackets.count(b"("), MAX_DEPTH + 1)

@@ -11,7 +11,7 @@ integer takes at least one word, even where only one value is possible.
 Not here: other distributions; they are made from integers where a market
 needs them. Not for keys or salts either: whoever has the seed has every draw.
 
-Source: Lemire 2019, "Fast random integer generation in an interval", 2 (rejection);
+Source: Lemire 2019, "Fast random integer generation in an interval" (rejection);
 Knuth, The Art of Computer Programming 2, 3.4.2, algorithm P (shuffle).
 """
 

@@ -16,7 +16,7 @@ The only module that knows `cryptography`. Not here: which key may sign what
 (`tollbook.ledger`), what is derived for whom (`derive`), where a secret is kept.
 
 Source: RFC 8032 5.1 (Ed25519); RFC 5869 (HKDF); RFC 4648 4 (base64); DSSE v1,
-protocol.md (PAE); Chalkias, Garillot, Nikolaenko 2020, "Taming the many EdDSAs", 2 and 5.
+protocol.md (PAE); Chalkias, Garillot, Nikolaenko 2020, "Taming the many EdDSAs".
 """
 
 from __future__ import annotations

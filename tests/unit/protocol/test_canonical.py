@@ -324,6 +324,13 @@ def test_every_way_in_counts_the_same_levels(levels: int, inner: Any) -> None:
     assert refusal(canonical.check_size, data * 17, 2**20) == expected  # enough brackets to be counted
 
 
+def test_17_brackets_are_enough_to_be_too_deep() -> None:
+    assert refusal(canonical.check_size, b"[" * 16 + b"]" * 16, 2**20) is None
+    assert refusal(canonical.check_size, b"[" * 17 + b"]" * 17, 2**20) == "canonical.depth"
+    assert refusal(canonical.check_size, b'{"":' * 17 + b"0" + b"}" * 17, 2**20) == "canonical.depth"
+    assert refusal(canonical.check_size, b"[" + b"[]," * 16 + b"[]]", 2**20) is None
+
+
 MEBIBYTE = 2**20
 
 

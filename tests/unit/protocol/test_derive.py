@@ -14,6 +14,8 @@ from tollbook.protocol.errors import LedgerError
 SECRET = bytes(range(32))
 BLANK_OPEN = "0" * 64
 NONCE = derive.nonce(SECRET, BLANK_OPEN)
+LEDGER = derive.ledger_key(SECRET)
+BUYER = derive.party_key(SECRET, NONCE, "buyer")
 SEED = derive.party_seed(SECRET, NONCE, "buyer")
 
 
@@ -41,9 +43,9 @@ def test_the_format_written_out_gives_the_same() -> None:
 
 
 FIXED = [
-    ("221fd04f2b7409b9f6dbe50beddc869f1faecc13907393f510cb2a074c66a52c", derive.ledger_key(SECRET).public.hex()),
+    ("221fd04f2b7409b9f6dbe50beddc869f1faecc13907393f510cb2a074c66a52c", LEDGER.public.hex()),
     ("c9b0aa987fbf8bb27b61e2567a31c5fd0a6f12d3590568f59388fde70b579d23", NONCE),
-    ("98f5d792f347ea5fa2c4f262f38855ebe7a0b916a51e6ff9dbb2fcd465e5a065", derive.party_key(SECRET, NONCE, "buyer").public.hex()),
+    ("98f5d792f347ea5fa2c4f262f38855ebe7a0b916a51e6ff9dbb2fcd465e5a065", BUYER.public.hex()),
     ("2f7217c79377424b21379b2708b6e1bb", derive.own_salt(SECRET, NONCE, "buyer", "brief", 1, "part")),
     ("074863f4e6395a9e5ef60fe687f911eb", derive.message_salt(SEED, NONCE, 0, "note")),
 ]

@@ -48,6 +48,39 @@ def test_integer_is_the_next_word_below_the_fair_limit(rejected: int, low: int, 
     assert len(drawn) - len(expected) == rejected
 
 
+class Fixed:
+    """Stands for the hash: its digests begin with the words given."""
+
+    def __init__(self, *words: int) -> None:
+        self.words = iter(words)
+
+    def copy(self) -> Fixed:
+        return self
+
+    def update(self, data: bytes) -> None:
+        pass
+
+    def digest(self) -> bytes:
+        return next(self.words).to_bytes(8, "big") + bytes(24)
+
+
+@pytest.mark.parametrize(
+    ("expected", "high", "words"),
+    [
+        (0, 2, [0]),
+        (2, 2, [2**64 - 2]),
+        (1, 2, [2**64 - 1, 1]),  # 2^64 = 1 (mod 3): the last word is over
+        (2**63, 2**63, [2**63]),
+        (7, 2**63, [2**63 + 1, 2**64 - 1, 7]),  # the first word that is over, and the last
+        (2**64 - 1, 2**64 - 1, [2**64 - 1]),
+    ],
+)
+def test_words_at_the_fair_limit(expected: int, high: int, words: list[int]) -> None:
+    draws = Draws(SEED, "x")
+    draws._prefix = Fixed(*words)  # type: ignore[assignment]  # noqa: SLF001
+    assert draws.integer(0, high) == expected
+
+
 def test_fixed_values() -> None:
     # Part of the format: scripted parties and environments draw these.
     draws = Draws(SEED, 'a label, with "quotes" and é')

@@ -108,6 +108,26 @@ def test_verify_refuses_small_order_keys(key: bytes) -> None:
         assert not any(keys.verify(key, r + bytes(32), data) for data in (b"", b"a", b"b", b"c"))
 
 
+class Gullible:
+    """Stands for a library that takes every key and every signature."""
+
+    def __init__(self, key: bytes) -> None:
+        self.key = key
+
+    def verify(self, signature: bytes, data: bytes) -> None:
+        pass
+
+
+def test_unfit_keys_never_reach_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nobody can sign under the keys with y ≥ p that aren't of small order, so no vector shows this.
+    monkeypatch.setattr(keys, "_load_public", Gullible)
+    unfit = sorted({encoded(y, sign) for y in range(P, 2**255) for sign in (0, 1)} | keys.SMALL_ORDER)
+    assert len(unfit) == 38 + 10
+    assert not any(keys.verify(key, SIGNATURE, DATA) for key in unfit)
+    assert all(keys.verify(key, SIGNATURE, DATA) for key in (KEY.public, encoded(P - 2), encoded(P - 2, 1)))
+    assert all(refusal(key) for key in unfit)
+
+
 def test_sign_and_verify() -> None:
     assert keys.verify(KEY.public, SIGNATURE, DATA)
     assert KEY.sign(DATA) == SIGNATURE
