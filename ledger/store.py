@@ -162,19 +162,20 @@ class Store:
 
     # Writing
 
-    def add_run(self, run_id: str, records: Sequence[Draft], blobs: Iterable[tuple[str, Sequence[bytes]]]) -> int:
-        """Appends a new run's first records, and the blobs it names; returns the run's number.
+    def add_run(
+        self,
+        run_id: str,
+        records: Sequence[Draft],
+        blobs: Iterable[tuple[str, Sequence[bytes]]],
+        notes: Sequence[str] = (),
+    ) -> int:
+        """Appends a new run, as far as it goes, and the blobs it names; returns the run's number.
 
         Raises:
             LedgerError: `run.exists`.
         """
         with self._transaction():
-            if self._one("SELECT count(*) FROM runs WHERE id = ?", run_id):
-                raise LedgerError(
-                    "run.exists",
-                    f"run `{run_id[:12]}` is in this ledger already",
-                    "look at it with `tollbook show`; another trial gives another run",
-                )
+            self.refuse_known(run_id)
             run = int(self._one("SELECT coalesce(max(run), 0) + 1 FROM runs"))
             self._connection.execute("INSERT INTO runs VALUES (?, ?)", (run, run_id))
             for digest, lines in blobs:
@@ -182,7 +183,21 @@ class Store:
                     rows = [(digest, line, body.decode()) for line, body in enumerate(lines)]
                     self._connection.executemany("INSERT INTO blobs VALUES (?, ?, ?)", rows)
             self._insert(run, 0, records)
+            self._insert_notes(run, notes)
         return run
+
+    def refuse_known(self, run_id: str) -> None:
+        """Refuses the id of a run that is here already.
+
+        Raises:
+            LedgerError: `run.exists`.
+        """
+        if self._one("SELECT count(*) FROM runs WHERE id = ?", run_id):
+            raise LedgerError(
+                "run.exists",
+                f"run `{run_id[:12]}` is in this ledger already",
+                "look at it with `tollbook show`; another trial gives another run",
+            )
 
     def append(self, run: int, seq: int, records: Sequence[Draft], notes: Sequence[str] = ()) -> None:
         """Appends records from `seq` on, and notes, in one durable transaction.
@@ -192,9 +207,12 @@ class Store:
         """
         with self._transaction():
             self._insert(run, seq, records)
-            first = int(self._one("SELECT count(*) FROM notes WHERE run = ?", run))
-            rows = [(run, first + place, text) for place, text in enumerate(notes)]
-            self._connection.executemany("INSERT INTO notes VALUES (?, ?, ?)", rows)
+            self._insert_notes(run, notes)
+
+    def _insert_notes(self, run: int, notes: Sequence[str]) -> None:
+        first = int(self._one("SELECT count(*) FROM notes WHERE run = ?", run))
+        rows = [(run, first + place, text) for place, text in enumerate(notes)]
+        self._connection.executemany("INSERT INTO notes VALUES (?, ?, ?)", rows)
 
     def _insert(self, run: int, seq: int, records: Sequence[Draft]) -> None:
         expected = self._next.get(run)

@@ -4,8 +4,9 @@
 
 A party played in this process speaks through a `Voice`, which numbers, signs
 and salts for it; a party outside brings its own bytes to `admit`. Both pass
-the same door. Records are kept in one transaction per `group`, a message
-never without its decision; what `flush` returned from is on disk.
+the same door. Records are kept in one transaction per `group` of them, a
+message never without its decision; what `flush` returned from is on disk. A
+run without groups is kept whole, when it is sealed, or not at all.
 
 Not here: who plays (`tollbook.tasks`), what the file looks like (`store`).
 """
@@ -87,19 +88,31 @@ class Plan(NamedTuple):
 class Writer:
     """One run being written."""
 
-    def __init__(self, store: Store, secret: bytes, run: Run, number: int) -> None:
-        """Goes on with a run whose records so far are all in the store; see `begin`."""
+    def __init__(self, store: Store, secret: bytes, run: Run, number: int | None, group: int | None) -> None:
+        """Goes on with a run whose records so far are in the store as its run `number`."""
         self.run = run
         self._store = store
         self._secret = secret
         self._key = ledger_key(secret)
         self._number = number
+        self._group = group
         self._kept = run.size
         self._pending: list[Draft] = []
+        self._blobs: Sequence[Blob] = ()
 
     @classmethod
-    def begin(cls, store: Store, secret: bytes, name: str, plan: Plan, facts: Facts, blobs: Sequence[Blob]) -> Self:  # noqa: PLR0913
-        """Opens a new run in the store, durably.
+    def begin(  # noqa: PLR0913 - a run's beginnings
+        cls,
+        store: Store,
+        secret: bytes,
+        name: str,
+        plan: Plan,
+        facts: Facts,
+        blobs: Sequence[Blob],
+        *,
+        group: int | None = GROUP_RECORDS,
+    ) -> Self:
+        """Opens a new run; on disk at once, unless `group` is None.
 
         Raises:
             LedgerError: `run.exists`, or an `open` that is not good.
@@ -113,9 +126,13 @@ class Writer:
         body = encode(opened)
         check_size(body, MAX_OPEN_BYTES - ENVELOPE_BYTES)
         sig = signature_text(ledger_key(secret).sign(pae("open", body)))
-        run.link("open", body, sig)
-        number = store.add_run(run.id, [Draft("open", body, sig)], [(blob.digest, blob.lines) for blob in blobs])
-        return cls(store, secret, run, number)
+        writer = cls(store, secret, run, None, group)
+        writer._blobs = blobs
+        writer._keep("open", body, sig, ())
+        store.refuse_known(run.id)
+        if group is not None:
+            writer.flush()
+        return writer
 
     @property
     def id(self) -> str:
@@ -180,16 +197,19 @@ class Writer:
         ruling = self.run.rule(message, action, seq)
         self._keep("decision", encode_typed(ruling.decision), None, ())
         self.run.ruled(message, seq, accepted=ruling.decision.outcome == "accepted")
-        if len(self._pending) >= GROUP_RECORDS:
+        if self._group is not None and len(self._pending) >= self._group:
             self.flush()
         return ruling
 
-    def flush(self) -> None:
+    def flush(self, notes: Sequence[str] = ()) -> None:
         """Puts what is pending on disk; after it, all of it is durable."""
-        if self._pending:
-            self._store.append(self._number, self._kept, self._pending)
-            self._kept += len(self._pending)
-            self._pending.clear()
+        if self._number is None:
+            blobs = [(blob.digest, blob.lines) for blob in self._blobs]
+            self._number = self._store.add_run(self.run.id, self._pending, blobs, notes)
+        elif self._pending or notes:
+            self._store.append(self._number, self._kept, self._pending, notes)
+        self._kept += len(self._pending)
+        self._pending = []
 
     def seal(self, outcome: Outcome) -> str:
         """Ends the run and signs its checkpoint; returns the run root in hex."""
@@ -199,13 +219,12 @@ class Writer:
         root = self.run.root()
         checkpoint = Checkpoint(f"{self.opened.ledger.name}/run/{self.run.id}", self.run.size, root)
         note = sign_note(print_checkpoint(checkpoint), self.opened.ledger.name, self._key)
-        self._store.append(self._number, self._kept, self._pending, [note])
-        self._kept += len(self._pending)
-        self._pending.clear()
+        self.flush([note])
         return root.hex()
 
     def _keep(self, kind: str, body: bytes, sig: str | None, parts: tuple[Part, ...]) -> None:
-        check_size(body, MAX_BODY_BYTES)
+        if kind != "open":
+            check_size(body, MAX_BODY_BYTES)
         self.run.link(kind, body, sig)
         self._pending.append(Draft(kind, body, sig, parts))
 
@@ -227,7 +246,10 @@ class Writer:
         return Ruling(DECISION.decode(self._body(seq + 1)), None)
 
     def _body(self, seq: int) -> bytes:
-        return self._pending[seq - self._kept].body if seq >= self._kept else self._store.body(self._number, seq)
+        if seq >= self._kept:
+            return self._pending[seq - self._kept].body
+        assert self._number is not None
+        return self._store.body(self._number, seq)
 
 
 class Voice:

@@ -1,0 +1,102 @@
+"""How a recorded run was graded, as the document that travels with the run.
+
+    recorded task = {actions, strings, termination, reward, …}  ─ canonical JSON ─►  a task blob
+
+It holds what the makers' grading rested on and nothing that can be worked out
+from the run. Arguments are kept as JSON text, since they may hold what
+canonical JSON has no form for.
+
+Not here: grading it again (`oracle`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from ...protocol.canonical import encode
+from ...protocol.errors import ScoreError
+
+if TYPE_CHECKING:
+    from .source import Recording
+
+FORM = "tollbook.recorded-task/1"
+
+
+class ReferenceAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One action of the graded reference; ``arguments`` is JSON text."""
+
+    arguments: str
+    id: str
+    name: str
+    requestor: str
+
+
+class RecordedTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a run was graded by.
+
+    ``groups`` lists, for each source message of the assistant that became
+    more than one message here, their `n`. ``reward`` is decimal text, None
+    where none was recorded; ``graded`` is False where nobody graded the run.
+    """
+
+    actions: list[ReferenceAction]
+    form: Literal["tollbook.recorded-task/1"]
+    graded: bool
+    groups: list[list[int]]
+    recorded_id: str
+    reward: str | None
+    simulation: str
+    strings: list[str]
+    termination: str
+
+
+_DECODER = msgspec.json.Decoder(RecordedTask)
+
+
+def recorded_task(recording: Recording, groups: list[list[int]]) -> str:
+    """The task document of a recording.
+
+    Raises:
+        CanonicalError: a text that has no canonical form.
+    """
+    graded = recording.graded
+    actions = graded.actions if graded else []
+    task = RecordedTask(
+        actions=[
+            ReferenceAction(arguments=json.dumps(arguments), id=action_id, name=name, requestor=requestor)
+            for action_id, requestor, name, arguments in actions
+        ],
+        form=FORM,
+        graded=graded is not None,
+        groups=groups,
+        recorded_id=recording.task_id,
+        reward=None if graded is None or graded.reward is None else repr(graded.reward),
+        simulation=recording.name,
+        strings=graded.strings if graded else [],
+        termination=recording.termination,
+    )
+    return encode(task).decode()
+
+
+def read_recorded_task(text: str) -> RecordedTask:
+    """The task of a recorded run.
+
+    Raises:
+        ScoreError: the text is no such document.
+    """
+    try:
+        return _DECODER.decode(text)
+    except msgspec.DecodeError as error:
+        raise ScoreError("task.form", f"the run's task is not that of a recorded run: {error}") from None
+
+
+def arguments_of(action: ReferenceAction) -> dict[str, Any] | None:
+    """A reference action's arguments, None where they are no object."""
+    try:
+        value = json.loads(action.arguments)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
