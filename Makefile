@@ -6,7 +6,7 @@
 #   make lint       ruff; `make types`: basedpyright, strict
 #   make docs       docs/CLI.md and docs/ERRORS.md, made again
 #   make bench      the benchmarks, each as a ratio to a baseline of the same run
-#   make dev        all of the above can run, and editors find tollbook.*
+#   make dev        all of the above can run, and editors find tollbook.*; `make clean` takes it away
 
 PYTHON ?= python3
 BIN    := .venv/bin

@@ -97,5 +97,7 @@ def _of_system(error: OSError) -> Complaint:
 
 def _sentence(text: str) -> str:
     """A message of click's or the system's in our form: one lower-case line, no stop, backticks."""
-    line = re.sub(r"'([^']*)'", r"`\1`", " ".join(text.split())).removesuffix(".")
+    line = " ".join(text.split()).removesuffix(".")
+    line = re.sub(r"'([^']*)'", r"`\1`", line)
+    line = re.sub(r"(extra arguments?) \((.*)\)$", r"\1 `\2`", line)
     return line[:1].lower() + line[1:]

@@ -23,7 +23,7 @@ from unittest import mock
 
 from tollbook.tasks.cli import main
 
-MARKS = ("#", "%", "$", ">", "!", "=")
+MARKS = ("#", "##", "%", "$", ">", "!", "=")
 KNOWN_SECRET = bytes(range(32))
 
 
@@ -150,7 +150,7 @@ def _aligned(stage: Stage, expected: list[str], found: list[str]) -> list[str]:
 
 def _secret(path: Path, mode: str = "600") -> None:
     path.write_bytes(KNOWN_SECRET)
-    path.chmod(int(mode, 8))
+    _mode(path, mode)
 
 
 def _text(path: Path, *words: str) -> None:
@@ -171,7 +171,11 @@ def _sqlite(path: Path) -> None:
 
 
 def _closed(path: Path) -> None:
-    path.chmod(0)
+    _mode(path, "0")
+
+
+def _mode(path: Path, mode: str) -> None:
+    path.chmod(int(mode, 8))
 
 
 PREPARATIONS: dict[str, Callable[..., None]] = {
@@ -181,6 +185,7 @@ PREPARATIONS: dict[str, Callable[..., None]] = {
     "cut": _cut,
     "gzip-cut": _gzip_cut,
     "sqlite": _sqlite,
+    "mode": _mode,
     "closed": _closed,
 }
 """The `%` lines: what each does to the path it names."""
