@@ -13,39 +13,41 @@ CREATE TABLE runs (
 ) STRICT;
 
 -- seq counts from 0 without a gap; prev and leaf follow from the order and are not kept.
+-- One integer key, always growing, lets SQLite fill its pages.
 CREATE TABLE records (
-    run INTEGER NOT NULL REFERENCES runs,
-    seq INTEGER NOT NULL CHECK (seq >= 0),
+    place INTEGER PRIMARY KEY CHECK (place >= 2147483648),
     kind TEXT NOT NULL,
     body TEXT NOT NULL,
     sig BLOB,
-    PRIMARY KEY (run, seq)
-) STRICT, WITHOUT ROWID;
+    run INTEGER GENERATED ALWAYS AS (place >> 31) VIRTUAL,
+    seq INTEGER GENERATED ALWAYS AS (place & 2147483647) VIRTUAL
+) STRICT;
 
 CREATE TABLE parts (
-    run INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
+    part INTEGER PRIMARY KEY,
+    place INTEGER NOT NULL REFERENCES records,
     field TEXT NOT NULL,
     salt BLOB NOT NULL CHECK (length(salt) = 16),
     text TEXT NOT NULL,
-    PRIMARY KEY (run, seq, field),
-    FOREIGN KEY (run, seq) REFERENCES records
-) STRICT, WITHOUT ROWID;
+    UNIQUE (place, field)
+) STRICT;
 
 -- A blob's lines are those of a bundle, in order; many runs may name one blob.
 CREATE TABLE blobs (
+    blob INTEGER PRIMARY KEY,
     digest TEXT NOT NULL,
     line INTEGER NOT NULL,
     body TEXT NOT NULL,
-    PRIMARY KEY (digest, line)
-) STRICT, WITHOUT ROWID;
+    UNIQUE (digest, line)
+) STRICT;
 
 CREATE TABLE notes (
+    note INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs,
-    note INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    PRIMARY KEY (run, note)
-) STRICT, WITHOUT ROWID;
+    text TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX notes_of_run ON notes (run);
 
 CREATE TABLE receipts (
     receipt INTEGER PRIMARY KEY,

@@ -47,9 +47,12 @@ _OVERVIEW = """
 SELECT runs.id AS run, opened.body ->> '$.world.name' AS world, opened.body ->> '$.task.id' AS task,
        opened.body ->> '$.task.case' AS "case", opened.body ->> '$.trial' AS trial,
        opened.body ->> '$.origin.custody' AS custody,
-       (SELECT max(seq) + 1 FROM records WHERE records.run = runs.run) AS records,
-       (SELECT body ->> '$.outcome' FROM records WHERE records.run = runs.run AND kind = 'seal') AS outcome
-FROM runs JOIN records AS opened ON opened.run = runs.run AND opened.seq = 0
+       last.seq + 1 AS records, iif(last.kind = 'seal', last.body ->> '$.outcome', NULL) AS outcome
+FROM runs
+JOIN records AS opened ON opened.place = runs.run << 31
+JOIN records AS last ON last.place = (
+    SELECT max(place) FROM records WHERE place BETWEEN runs.run << 31 AND ((runs.run + 1) << 31) - 1
+)
 ORDER BY runs.run
 """
 
@@ -181,7 +184,7 @@ class Store:
             for digest, lines in blobs:
                 if not self._one("SELECT count(*) FROM blobs WHERE digest = ?", digest):
                     rows = [(digest, line, body.decode()) for line, body in enumerate(lines)]
-                    self._connection.executemany("INSERT INTO blobs VALUES (?, ?, ?)", rows)
+                    self._connection.executemany("INSERT INTO blobs (digest, line, body) VALUES (?, ?, ?)", rows)
             self._insert(run, 0, records)
             self._insert_notes(run, notes)
         return run
@@ -210,14 +213,12 @@ class Store:
             self._insert_notes(run, notes)
 
     def _insert_notes(self, run: int, notes: Sequence[str]) -> None:
-        first = int(self._one("SELECT count(*) FROM notes WHERE run = ?", run))
-        rows = [(run, first + place, text) for place, text in enumerate(notes)]
-        self._connection.executemany("INSERT INTO notes VALUES (?, ?, ?)", rows)
+        self._connection.executemany("INSERT INTO notes (run, text) VALUES (?, ?)", [(run, text) for text in notes])
 
     def _insert(self, run: int, seq: int, records: Sequence[Draft]) -> None:
         expected = self._next.get(run)
         if expected is None:
-            expected = int(self._one("SELECT coalesce(max(seq), -1) + 1 FROM records WHERE run = ?", run))
+            expected = self.size(run)
         if seq != expected:
             raise LedgerError(
                 "ledger.conflict",
@@ -225,17 +226,17 @@ class Store:
                 "open the run again and go on from its last record",
             )
         self._connection.executemany(
-            "INSERT INTO records VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO records (place, kind, body, sig) VALUES (?, ?, ?, ?)",
             [
-                (run, place, draft.kind, draft.body.decode(), signature_bytes(draft.sig) if draft.sig else None)
-                for place, draft in enumerate(records, seq)
+                (place, draft.kind, draft.body.decode(), signature_bytes(draft.sig) if draft.sig else None)
+                for place, draft in enumerate(records, _place(run, seq))
             ],
         )
         self._connection.executemany(
-            "INSERT INTO parts VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO parts (place, field, salt, text) VALUES (?, ?, ?, ?)",
             [
-                (run, place, part.field, bytes.fromhex(part.text.salt), part.text.text)
-                for place, draft in enumerate(records, seq)
+                (place, part.field, bytes.fromhex(part.text.salt), part.text.text)
+                for place, draft in enumerate(records, _place(run, seq))
                 for part in draft.parts
             ],
         )
@@ -294,30 +295,36 @@ class Store:
         parts = self._parts(run)
         waiting = next(parts, None)
         rows = self._connection.execute(
-            "SELECT seq, kind, CAST(body AS BLOB), sig FROM records WHERE run = ? ORDER BY seq", (run,)
+            "SELECT place, kind, CAST(body AS BLOB), sig FROM records WHERE place BETWEEN ? AND ? ORDER BY place",
+            _places(run),
         )
-        for seq, kind, body, sig in rows:
+        for place, kind, body, sig in rows:
             own: list[Part] = []
-            while waiting is not None and waiting[0] <= seq:
+            while waiting is not None and waiting[0] <= place:
                 own.append(waiting[1])
                 waiting = next(parts, None)
-            yield Stored(seq, kind, body, signature_text(sig) if sig is not None else None, None, tuple(own))
+            text = signature_text(sig) if sig is not None else None
+            yield Stored(place - _place(run, 0), kind, body, text, None, tuple(own))
 
     def _parts(self, run: int) -> Iterator[tuple[int, Part]]:
         rows = self._connection.execute(
-            "SELECT seq, field, salt, CAST(text AS BLOB) FROM parts WHERE run = ? ORDER BY seq, field", (run,)
+            "SELECT place, field, salt, CAST(text AS BLOB) FROM parts WHERE place BETWEEN ? AND ? ORDER BY place, field",
+            _places(run),
         )
-        for seq, field, salt, text in rows:
-            # What is no UTF-8 any more is kept apart from all that is, so its digest can't be right.
-            yield seq, Part(field, PartText(salt=salt.hex(), text=text.decode("utf-8", "replace")))
+        for place, field, salt, text in rows:
+            # A text that is no UTF-8 any more gives another text, whose digest can't be right.
+            yield place, Part(field, PartText(salt=salt.hex(), text=text.decode("utf-8", "replace")))
 
     def size(self, run: int) -> int:
         """The number of a run's records."""
-        return int(self._one("SELECT coalesce(max(seq), -1) + 1 FROM records WHERE run = ?", run))
+        last = self._one("SELECT max(place) FROM records WHERE place BETWEEN ? AND ?", *_places(run))
+        return 0 if last is None else last - _place(run, 0) + 1
 
     def body(self, run: int, seq: int) -> bytes:
         """One record's body."""
-        row = self._connection.execute("SELECT CAST(body AS BLOB) FROM records WHERE run = ? AND seq = ?", (run, seq)).fetchone()
+        row = self._connection.execute(
+            "SELECT CAST(body AS BLOB) FROM records WHERE place = ?", (_place(run, seq),)
+        ).fetchone()
         if row is None:
             raise LedgerError("run.seq", f"the run has no record {seq}", "see `tollbook log`")
         return row[0]
@@ -341,6 +348,15 @@ class Store:
 
     def _one(self, sql: str, *values: object) -> Any:  # noqa: ANN401 - whatever the column holds
         return self._connection.execute(sql, values).fetchone()[0]
+
+
+def _place(run: int, seq: int) -> int:
+    return (run << 31) + seq
+
+
+def _places(run: int) -> tuple[int, int]:
+    """The first and the last place that a run's records may have."""
+    return _place(run, 0), _place(run + 1, 0) - 1
 
 
 def _statements() -> Iterator[str]:
