@@ -7,6 +7,7 @@ every module of the four rooms.
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -210,6 +211,44 @@ def test_no_test_slips_away_as_a_whole_module() -> None:
     ways = ("allow_module_" + "level", "import" + "orskip", "collect_" + "ignore")
     tests = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
     assert [(name, way) for name, text in tests.items() for way in ways if way in text] == []
+
+
+SKIPPING = """
+import pytest
+def test_fixture(shared): pytest.skip("in the body")
+@pytest.mark.shared
+def test_mark(): pytest.skip("in the body")
+@pytest.mark.shared
+@pytest.mark.skip
+def test_skip(): pass
+@pytest.mark.shared
+@pytest.mark.xfail
+def test_known(): assert False
+def test_reads(shared): assert shared.is_dir()
+"""
+
+
+@pytest.mark.parametrize(
+    ("expected",                               "place"),
+    [
+        ("2 failed, 1 passed, 1 xfailed, 1 error", ROOT),
+        ("4 skipped, 1 xfailed",                   ROOT / "nowhere"),
+    ],
+)  # fmt: skip
+def test_a_shared_test_that_skips_fails_where_the_data_are(tmp_path: Path, expected: str, place: Path) -> None:
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = shared\n")
+    (tmp_path / "test_skipping.py").write_text(SKIPPING)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path,
+        env={**os.environ, "TOLLBOOK_SHARED": str(place)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert f"\n{expected} in " in done.stdout
+    assert done.returncode == ("failed" in expected)
 
 
 def test_the_version_is_the_projects() -> None:
