@@ -86,11 +86,17 @@ class Audit(NamedTuple):
     keys: dict[str, str]
     outcome: str | None
     root: str | None
+    custody: str | None
     withheld: int
     replayed: Run | None
     task: str | None
     deeds: list[Deed]
     evidence: list[Evidence]
+
+    @property
+    def imported(self) -> bool:
+        """Whether the run was imported from a record that others made: its keys prove custody, not authorship."""
+        return self.custody == "imported"
 
     @property
     def good(self) -> bool:
@@ -184,6 +190,7 @@ class Auditor:
             keys={} if run is None else self._pins.standing(run),
             outcome=None if self._seal is None else self._seal.outcome,
             root=None if run is None or self._seal is None else run.root().hex(),
+            custody=None if run is None else run.opened.origin.custody,
             withheld=self.withheld,
             replayed=run,
             task=self._task,

@@ -56,41 +56,24 @@ class Member:
         self.said = array("I")
 
 
-class Run:
-    """The state of a run up to its last record."""
+class Chain:
+    """Leaves one after the other: what links a run's records and makes its root."""
 
-    def __init__(self, opened: Open, world: World | None, facts: Facts | None) -> None:
-        """A run at its ``open``, whose record is yet to be linked.
-
-        ``world`` and ``facts`` are None where the rules or the start rows aren't
-        at hand; nothing can be ruled on then.
-        """
-        self.opened = opened
-        self.world = world
-        self.state = State(facts) if facts is not None else None
-        self.ledger_key = _bytes_of(opened.ledger.key)
-        self.members = {
-            party.id: Member(party.id, party.role, [_bytes_of(party.key)]) for party in opened.parties
-        }
-        self.roles = {party.id: party.role for party in opened.parties}
+    def __init__(self) -> None:
+        """A chain without records."""
         self.prev = ZERO
         self.id = ZERO
-        self._held = {self.ledger_key} | {key for member in self.members.values() for key in member.keys}
-        self._ledger_n = 0
         self._leaves = bytearray()
-        self._places = {party.id: place for place, party in enumerate(opened.parties, 1)}
-        self._addressees = array("H")
 
     @property
     def size(self) -> int:
         """The number of records linked."""
-        return len(self._addressees)
+        return len(self._leaves) // LEAF_BYTES
 
     def link(self, kind: str, body: bytes, sig: str | None) -> str:
         """Appends a record to the chain and returns its leaf in hex."""
         leaf = leaf_of(self.size, kind, self.prev, body, sig)
         self._leaves += leaf
-        self._addressees.append(0)
         self.prev = leaf.hex()
         if self.size == 1:
             self.id = self.prev
@@ -100,13 +83,42 @@ class Run:
         """The leaf of a linked record."""
         return bytes(self._leaves[LEAF_BYTES * seq : LEAF_BYTES * (seq + 1)])
 
-    def leaves(self, size: int | None = None) -> list[bytes]:
-        """The leaves of the first `size` records, of all by default."""
-        return [self.leaf(seq) for seq in range(self.size if size is None else size)]
+    def leaves(self) -> list[bytes]:
+        """The leaves of all records."""
+        return [self.leaf(seq) for seq in range(self.size)]
 
     def root(self, size: int | None = None) -> bytes:
         """The tree root over the first `size` records, over all by default."""
         return Frontier(self.leaf(seq) for seq in range(self.size if size is None else size)).root()
+
+
+class Run(Chain):
+    """The state of a run up to its last record."""
+
+    def __init__(self, opened: Open, world: World | None, facts: Facts | None) -> None:
+        """A run at its ``open``, whose record is yet to be linked.
+
+        ``world`` and ``facts`` are None where the rules or the start rows aren't
+        at hand; nothing can be ruled on then.
+        """
+        super().__init__()
+        self.opened = opened
+        self.world = world
+        self.state = State(facts) if facts is not None else None
+        self.ledger_key = _bytes_of(opened.ledger.key)
+        self.members = {
+            party.id: Member(party.id, party.role, [_bytes_of(party.key)]) for party in opened.parties
+        }
+        self.roles = {party.id: party.role for party in opened.parties}
+        self._held = {self.ledger_key} | {key for member in self.members.values() for key in member.keys}
+        self._ledger_n = 0
+        self._places = {party.id: place for place, party in enumerate(opened.parties, 1)}
+        self._addressees = array("H")
+
+    def link(self, kind: str, body: bytes, sig: str | None) -> str:
+        """As `Chain.link`."""
+        self._addressees.append(0)
+        return super().link(kind, body, sig)
 
     def opening(self) -> Objection | None:
         """What is wrong with the parties and keys that ``open`` lists, or None."""

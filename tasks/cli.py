@@ -28,6 +28,14 @@ from .console import Exit, fall_silent, flush, print_error, speak_utf8
 from .session import DEFAULT_LEDGER, DEFAULT_NAME, Session, secret_path_of
 
 VERBS: Final = {
+    "import": "import_",
+    "ls": "ls",
+    "log": "log",
+    "show": "show",
+    "replay": "replay",
+    "verify": "verify",
+    "export": "export",
+    "prove": "prove",
     "key": "key",
 }
 """Each verb and its module in `tollbook.tasks.commands`, in the order of the help."""

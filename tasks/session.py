@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
+
+if TYPE_CHECKING:
+    from ..ledger.store import Store
 
 DEFAULT_LEDGER: Final = "tollbook.db"
 DEFAULT_NAME: Final = "tollbook.local"
@@ -48,6 +51,28 @@ class Session:
         from ..ledger.secret import ensure_secret  # noqa: PLC0415 - brings in cryptography
 
         return ensure_secret(self.secret_path)
+
+    def store(self) -> Store:
+        """The ledger, opened to be read.
+
+        Raises:
+            LedgerError: as `Store.read`.
+        """
+        from ..ledger.store import Store  # noqa: PLC0415 - brings in SQLite
+
+        return Store.read(self.ledger_path)
+
+    def store_to_write(self, secret: bytes) -> Store:
+        """The ledger, opened to be written, made at first use.
+
+        Raises:
+            LedgerError: as `Store.write`.
+        """
+        from ..ledger.store import Store  # noqa: PLC0415 - as above
+        from ..protocol.derive import ledger_key  # noqa: PLC0415 - brings in cryptography
+        from ..protocol.keys import key_text  # noqa: PLC0415 - as above
+
+        return Store.write(self.ledger_path, self.name, key_text(ledger_key(secret).public))
 
 
 pass_session = click.make_pass_decorator(Session)

@@ -1,0 +1,77 @@
+"""`tollbook log`: a run's records, one line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..console import json_option, print_document, printable
+from ..session import Session, pass_session
+
+if TYPE_CHECKING:
+    from ...ledger.records import Stored
+
+_SHOWN = 100
+
+
+@click.command()
+@click.argument("run")
+@json_option
+@pass_session
+def command(session: Session, run: str, *, as_json: bool) -> None:
+    """Print the records of RUN: who said what to whom, and what the market decided."""
+    with session.store() as store:
+        number, run_id = store.find(run)
+        entries = [_entry(stored) for stored in store.records(number)]
+    if as_json:
+        print_document("log", {"run": run_id, "records": entries})
+        return
+    for entry in entries:
+        click.echo(printable(_line(entry)))
+
+
+def _entry(stored: Stored) -> dict[str, Any]:
+    import msgspec  # noqa: PLC0415 - the help needs none
+
+    body = msgspec.json.decode(stored.body)
+    return {"seq": stored.seq, "kind": stored.kind, "body": body, "parts": {p.field: p.text.text for p in stored.parts}}
+
+
+def _line(entry: dict[str, Any]) -> str:
+    return f"{entry['seq']:>5}  {entry['kind']:<8}  {_SUMMARY[entry['kind']](entry['body'], entry['parts'])}".rstrip()
+
+
+def _open(body: dict[str, Any], _parts: dict[str, str]) -> str:
+    task = body["task"]
+    asked = "" if task is None else f" task {task['id']} case {task['case']}"
+    return f"{body['world']['name']}/{body['world']['version']}{asked} trial {body['trial']}"
+
+
+def _message(body: dict[str, Any], parts: dict[str, str]) -> str:
+    action = body["action"]
+    fields = {name: parts.get(name, value) for name, value in action.items() if name != "kind"}
+    shown = " ".join(f"{name}={_short(value)}" for name, value in fields.items())
+    return f"{body['from']} → {body['to'] or '-'}  {action['kind']}  {shown}"
+
+
+def _decision(body: dict[str, Any], _parts: dict[str, str]) -> str:
+    events = ", ".join(event["kind"] for event in body["events"])
+    rule = "" if body["rule"] is None else f" {body['rule']} {_short(body['detail'])}"
+    return f"{body['outcome']}{rule}{' → ' + events if events else ''}"
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+_SUMMARY = {
+    "open": _open,
+    "brief": lambda body, parts: f"{body['party']}  {_short(parts.get('part', 'withheld'))}",
+    "message": _message,
+    "decision": _decision,
+    "turn": lambda body, parts: f"{body['party']}  given {_short(parts.get('given', '-'))}",
+    "key": lambda body, _parts: f"{body['party']}  {body['change']} {body['key']} by {body['by']}",
+    "seal": lambda body, _parts: f"{body['outcome']}  {body['rows']} rows  state root {body['root']}",
+}

@@ -1,0 +1,103 @@
+"""`tollbook prove`: that a record is in a run, or that a run only grew.
+
+    inclusion     leaf · index · size ─► proof that the root covers it     RFC 9162 2.1.3
+    consistency   old size · size     ─► proof that the old run is its beginning     RFC 9162 2.1.4
+
+A proof is checked before it is printed. It convinces who holds a checkpoint
+with the same size and root.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...protocol.errors import UsageError
+from ..console import json_option, print_document
+from ..session import Session, pass_session
+
+if TYPE_CHECKING:
+    from ...ledger.run import Chain
+
+
+@click.group(no_args_is_help=False)
+def command() -> None:
+    """Prove that a record is in a run, or that a run only grew."""
+
+
+@command.command()
+@click.argument("run")
+@click.argument("seq", type=click.IntRange(min=0))
+@json_option
+@pass_session
+def inclusion(session: Session, run: str, seq: int, *, as_json: bool) -> None:
+    """Prove that record SEQ is in RUN as its checkpoint counts it."""
+    from ...protocol.merkle import inclusion_proof, verify_inclusion  # noqa: PLC0415 - the help needs none
+
+    linked, notes = _linked(session, run)
+    if seq >= linked.size:
+        raise UsageError("usage.seq", f"the run has no record {seq}", f"give a number from 0 to {linked.size - 1}")
+    proof = inclusion_proof(linked.leaves(), seq)
+    verify_inclusion(linked.leaf(seq), seq, linked.size, proof, linked.root())
+    found = {"seq": seq, "leaf": linked.leaf(seq).hex(), "size": linked.size, "root": linked.root().hex()}
+    _print("inclusion", linked, found, proof, notes, as_json=as_json)
+
+
+@command.command()
+@click.argument("run")
+@click.argument("old_size", type=click.IntRange(min=1))
+@json_option
+@pass_session
+def consistency(session: Session, run: str, old_size: int, *, as_json: bool) -> None:
+    """Prove that the first OLD_SIZE records of RUN are the beginning of all of it."""
+    from ...protocol.merkle import consistency_proof, verify_consistency  # noqa: PLC0415 - the help needs none
+
+    linked, notes = _linked(session, run)
+    if old_size > linked.size:
+        raise UsageError("usage.size", f"the run has only {linked.size} records", f"give a size up to {linked.size}")
+    proof = consistency_proof(linked.leaves(), old_size)
+    verify_consistency(old_size, linked.root(old_size), linked.size, linked.root(), proof)
+    found = {
+        "old_size": old_size,
+        "old_root": linked.root(old_size).hex(),
+        "size": linked.size,
+        "root": linked.root().hex(),
+    }
+    _print("consistency", linked, found, proof, notes, as_json=as_json)
+
+
+def _linked(session: Session, run: str) -> tuple[Chain, list[str]]:
+    from ...ledger.run import Chain  # noqa: PLC0415 - the help needs none
+
+    chain = Chain()
+    with session.store() as store:
+        number, _run_id = store.find(run)
+        for stored in store.records(number):
+            chain.link(stored.kind, stored.body, stored.sig)
+        return chain, store.notes(number)
+
+
+def _print(  # noqa: PLR0913 - what a proof is made of
+    kind: str, linked: Chain, found: dict[str, Any], proof: list[bytes], notes: list[str], *, as_json: bool
+) -> None:
+    document = {
+        "kind": kind,
+        "run": linked.id,
+        **found,
+        "proof": [b64encode(node).decode() for node in proof],
+        "checkpoint": notes[0] if notes else None,
+    }
+    if as_json:
+        print_document("prove", document)
+        return
+    for name, value in document.items():
+        if name == "proof":
+            click.echo("proof:")
+            for node in document["proof"]:
+                click.echo(f"  {node}")
+        elif name == "checkpoint":
+            click.echo("checkpoint: none, the run is open" if value is None else "checkpoint:\n" + value.rstrip())
+        else:
+            click.echo(f"{name}: {value}")

@@ -1,0 +1,74 @@
+"""`tollbook show`: what a run is, or one of its records in full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..console import json_option, print_document, printable
+from ..session import Session, pass_session
+
+if TYPE_CHECKING:
+    from ...ledger.store import Store
+
+
+@click.command()
+@click.argument("run")
+@click.option("--seq", type=click.IntRange(min=0), help="One record, with its parts.")
+@json_option
+@pass_session
+def command(session: Session, run: str, seq: int | None, *, as_json: bool) -> None:
+    """Print what RUN is: its world, task, parties and their keys, origin, size, outcome and notes."""
+    with session.store() as store:
+        number, run_id = store.find(run)
+        found = _run(store, number, run_id) if seq is None else _record(store, number, run_id, seq)
+    if as_json:
+        print_document("show", found)
+        return
+    for name, value in found.items():
+        for line in _lines(name, value):
+            click.echo(line)
+
+
+def _run(store: Store, number: int, run_id: str) -> dict[str, Any]:
+    import msgspec  # noqa: PLC0415 - the help needs none
+
+    opened = msgspec.json.decode(store.body(number, 0))
+    size = store.size(number)
+    last = msgspec.json.decode(store.body(number, size - 1))
+    return {
+        "run": run_id,
+        "world": opened["world"],
+        "task": opened["task"],
+        "trial": opened["trial"],
+        "origin": opened["origin"],
+        "ledger": opened["ledger"],
+        "parties": opened["parties"],
+        "records": size,
+        "outcome": last.get("outcome") if "rows" in last else None,
+        "notes": store.notes(number),
+    }
+
+
+def _record(store: Store, number: int, run_id: str, seq: int) -> dict[str, Any]:
+    import msgspec  # noqa: PLC0415 - as above
+
+    body = msgspec.json.decode(store.body(number, seq))  # says so where the run has no such record
+    stored = next(one for one in store.records(number) if one.seq == seq)
+    parts = {part.field: {"salt": part.text.salt, "text": part.text.text} for part in stored.parts}
+    return {"run": run_id, "seq": seq, "kind": stored.kind, "body": body, "sig": stored.sig, "parts": parts}
+
+
+def _lines(name: str, value: object, depth: int = 0) -> list[str]:
+    """A value as indented lines, nested ones below their name."""
+    indent = "  " * depth
+    if isinstance(value, dict) and value:
+        nested = [line for key, item in value.items() for line in _lines(str(key), item, depth + 1)]
+        return [f"{indent}{name}:", *nested]
+    if isinstance(value, list) and value:
+        nested = [line for place, item in enumerate(value) for line in _lines(str(place), item, depth + 1)]
+        return [f"{indent}{name}:", *nested]
+    if isinstance(value, str) and "\n" in value:
+        return [f"{indent}{name}:", *(f"{indent}  {printable(line)}" for line in value.splitlines())]
+    return [f"{indent}{name}: {'-' if value in (None, {}, []) else printable(str(value))}"]

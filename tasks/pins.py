@@ -1,0 +1,84 @@
+"""The keys and checkpoints that a reader brought, read from files.
+
+    keys file     one key a line: a vkey (`name+id+key`), or a bare key in base64; `#` begins a comment
+    checkpoint    a signed note, as `tollbook prove` or an export gives it
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..ledger.anchor import Pins
+from ..ledger.notes import Vkey, parse_note, parse_vkey
+from ..protocol.errors import KeyRefusedError, NoteError, UsageError
+from ..protocol.keys import check_public, key_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_MAX_BYTES = 2**20
+_BARE_LENGTH = 44
+
+
+def read_pins(keys: Sequence[Path], checkpoints: Sequence[Path]) -> Pins:
+    """What these files pin.
+
+    Raises:
+        UsageError: a file that holds no key, or no signed note.
+        OSError: a file that can't be read.
+    """
+    vkeys: list[Vkey] = []
+    bare: set[bytes] = set()
+    for path in keys:
+        for line in _lines(path):
+            found = _key(line, path)
+            if isinstance(found, Vkey):
+                vkeys.append(found)
+            else:
+                bare.add(found)
+    return Pins(tuple(vkeys), frozenset(bare), tuple(_note(path) for path in checkpoints))
+
+
+def _lines(path: Path) -> list[str]:
+    lines = [line.partition("#")[0].strip() for line in _text(path).splitlines()]
+    found = [line for line in lines if line]
+    if not found:
+        raise UsageError("pins.empty", f"`{path}` holds no key", "write one key a line, as `tollbook key show` prints it")
+    return found
+
+
+def _key(line: str, path: Path) -> Vkey | bytes:
+    try:
+        # Base64 has `+` too, but a bare key has a length that no vkey reaches.
+        if len(line) > _BARE_LENGTH:
+            return parse_vkey(line)
+        key = key_bytes(line)
+        check_public(key)
+    except (NoteError, KeyRefusedError) as error:
+        raise UsageError(
+            "pins.key", f"`{path}` holds what is no key: {error.text}", "write it as `tollbook key show` prints it"
+        ) from None
+    return key
+
+
+def _note(path: Path) -> str:
+    text = _text(path)
+    try:
+        parse_note(text)
+    except NoteError as error:
+        raise UsageError(
+            "pins.checkpoint", f"`{path}` is no signed note: {error.text}", "give the file as you received it"
+        ) from None
+    return text
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        data = file.read(_MAX_BYTES + 1)
+    try:
+        if len(data) > _MAX_BYTES:
+            raise ValueError
+        return data.decode()
+    except ValueError:
+        raise UsageError("pins.form", f"`{path}` is no text of keys or a checkpoint", "give another file") from None
