@@ -76,6 +76,9 @@ class Floats(Arithmetic):
             found = number(value)
         except ValueError:
             return False
+        # The only integer is the sum of no prices.
+        if isinstance(found, int) and value != "0":
+            return False
         return abs(found) <= MAX_AMOUNT and repr(found) == value
 
     def plus(self, one: Amount, other: Amount) -> Amount:

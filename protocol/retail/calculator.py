@@ -7,7 +7,7 @@
     called  = atom ("(" sum? ")")*          5(3) is a call in Python, and fails as one
     atom    = number | "(" sum? ")" | "..."
 
-    text  ─►  tokens  ─►  postfix  ─►  a number  ─►  str(round(float(number), 2))
+    text  ─►  symbols  ─►  postfix  ─►  a number  ─►  str(round(float(number), 2))
 
 Integers stay exact, as in Python. Sizes are bounded: no expression takes more
 than a moment, so `9**9**9` is refused and not tried.
@@ -31,7 +31,7 @@ MAX_BITS = 20_000
 """Bits of an integer on the way; ten times what a float can hold."""
 
 Number = int | float
-_TOKEN = re.compile(r" *(?:(\d+\.\d*|\.\d+|\d+)|(\*\*|//|\.\.\.|[-+*/().]))")
+_SYMBOL = re.compile(r" *(?:(\d+\.\d*|\.\d+|\d+)|(\*\*|//|\.\.\.|[-+*/().]))")
 _Step = Number | str
 
 
@@ -53,14 +53,14 @@ def calculate(expression: str) -> str | Refused:
     if not ALLOWED.issuperset(expression):
         return Refused("calculate.characters")
     try:
-        value = _evaluated(_Parser(_tokens(expression)).postfix())
+        value = _evaluated(_Parser(_symbols(expression)).postfix())
         return str(round(_as_float(value), 2))
     except _Stop as stop:
         return stop.refused
 
 
-def _tokens(expression: str) -> list[str]:
-    tokens: list[str] = []
+def _symbols(expression: str) -> list[str]:
+    symbols: list[str] = []
     level = place = 0
     end = len(expression.rstrip(" "))
     if end == 0:
@@ -68,7 +68,7 @@ def _tokens(expression: str) -> list[str]:
     if end > MAX_CHARACTERS:
         raise _Stop("limit")
     while place < end:
-        found = _TOKEN.match(expression, place)
+        found = _SYMBOL.match(expression, place)
         assert found is not None  # every allowed character begins a symbol
         symbol = found[1] or found[2]
         if symbol.isdigit() and symbol.lstrip("0") and symbol[0] == "0":
@@ -76,16 +76,16 @@ def _tokens(expression: str) -> list[str]:
         level += (symbol == "(") - (symbol == ")")
         if level < 0:
             raise _Stop("unmatched")
-        tokens.append(symbol)
+        symbols.append(symbol)
         place = found.end()
-    return tokens
+    return symbols
 
 
 class _Parser:
-    """Tokens to postfix: numbers, and operators as text (``neg`` and ``pos`` for signs)."""
+    """Symbols to postfix: numbers, and operators as text (``neg`` and ``pos`` for signs)."""
 
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens = [*tokens, ""]
+    def __init__(self, symbols: list[str]) -> None:
+        self._symbols = [*symbols, ""]
         self._place = 0
         self._depth = 0
         self._postfix: list[_Step] = []
@@ -97,12 +97,24 @@ class _Parser:
         return self._postfix
 
     def _next(self) -> str:
-        return self._tokens[self._place]
+        return self._symbols[self._place]
 
     def _expect(self, symbol: str) -> None:
         if self._next() != symbol:
-            raise _Stop("unclosed" if self._tokens.count("(") > self._tokens.count(")") else "syntax")
+            raise _Stop(self._fault())
         self._place += 1
+
+    def _fault(self) -> str:
+        """The name of what Python would say of a symbol that doesn't fit here."""
+        before, symbol = self._symbols[self._place - 1], self._next()
+        is_open = self._symbols.count("(") > self._symbols.count(")")
+        if is_open and not symbol:
+            return "unclosed"
+        if is_open or (before == "(" and symbol in ("*", "**")):
+            return "malformed"
+        opened = sum((past == "(") - (past == ")") for past in self._symbols[: self._place])
+        follows = _is_operand(symbol) and (_is_operand(before) or before == ")")
+        return "comma" if opened and follows else "syntax"
 
     def _deeper(self) -> None:
         self._depth += 1
@@ -152,7 +164,7 @@ class _Parser:
             self._place += 1
             self._postfix.append("object")
         else:
-            self._expect(symbol if symbol[-2:].strip(".").isdigit() else "a number")
+            self._expect(symbol if _is_operand(symbol) else "a number")
             self._postfix.append(float(symbol) if "." in symbol else int(symbol))
 
     def _group(self) -> None:
@@ -162,6 +174,10 @@ class _Parser:
         else:
             self._sum()
         self._expect(")")
+
+
+def _is_operand(symbol: str) -> bool:
+    return symbol == "..." or symbol[-2:].strip(".").isdigit()
 
 
 def _evaluated(postfix: list[_Step]) -> Number:
@@ -236,8 +252,8 @@ def _floor(left: Number, right: Number) -> Number:
 
 def _power(left: Number, right: Number) -> Number:
     if isinstance(left, int) and isinstance(right, int) and right >= 0:
-        # Refused by its size before it is worked out: 0, 1 and -1 stay small.
-        if left not in (-1, 0, 1) and (right > MAX_BITS or left.bit_length() * right > MAX_BITS):
+        # Refused by its size before it is worked out: a power has more bits than this.
+        if (left.bit_length() - 1) * right > MAX_BITS:
             raise _Stop("limit")
         return _bounded(left**right)
     base, exponent = _as_float(left), _as_float(right)

@@ -41,6 +41,7 @@ WORDING: dict[str, str | None] = {
     "calculate.characters": "Invalid characters in expression",
     "calculate.empty": "invalid syntax (<string>, line 0)",
     "calculate.syntax": "invalid syntax (<string>, line 1)",
+    "calculate.comma": "invalid syntax. Perhaps you forgot a comma? (<string>, line 1)",
     "calculate.unclosed": "'(' was never closed (<string>, line 1)",
     "calculate.unmatched": "unmatched ')' (<string>, line 1)",
     "calculate.leading_zeros": "leading zeros in decimal integer literals are not permitted; "
@@ -55,6 +56,7 @@ WORDING: dict[str, str | None] = {
     "calculate.overflow_integer": "int too large to convert to float",
     "calculate.overflow_division": "integer division result too large for a float",
     "calculate.overflow_power": "(34, 'Numerical result out of range')",
+    "calculate.malformed": None,
     "calculate.not_a_number": None,
     "calculate.limit": None,
     "tool.unknown": None,

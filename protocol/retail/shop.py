@@ -11,7 +11,6 @@ mention exist (the rules refuse what they don't find).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -137,7 +136,7 @@ class _Node(NamedTuple):
         value = self.value
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.refuse("type", "is not a number")
-        if not math.isfinite(value) or abs(value) > MAX_AMOUNT:
+        if not abs(value) <= MAX_AMOUNT:  # also when it is not a number at all
             raise self.refuse("amount", f"is not a number within ±{MAX_AMOUNT}")
         amount = self.money.of_number(value)
         if amount is None:
