@@ -1,0 +1,202 @@
+"""Compiling and running CEL: what the runtime's oddities are turned into.
+
+    source, names  →  Program(reach)      compiled once
+    view           →  Activation          converted once a run
+    Program, Activation  →  plain value | Failure
+
+An error of an expression comes back from the runtime as a value whose plain
+value is a text, or as an exception where it took more than 10,000 loop steps or
+gave what Python can't hold: all become a `Failure`.
+
+The runtime is imported when the first expression is compiled.
+
+Not here: what a view holds (`view`), what a predicate's value means (`score`).
+
+Source: cel-expr-python 0.1.3, the Python face of google/cel-cpp; its oddities were tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..protocol.errors import ScoreError
+from .profile import Reach, objection, reach
+from .syntax import Checked, read
+
+if TYPE_CHECKING:
+    from cel_expr_python import cel
+
+Activation = Any
+"""A case view as the runtime holds it."""
+
+MAX_EXPRESSION = 2_000
+"""The most characters of one expression, as its author wrote it."""
+
+_MAX_NESTING = 32
+_LIBRARIES = ("bindings", "lists", "math", "optional", "sets", "strings", "two-var-comprehensions")
+_STATUS = re.compile(r"[A-Z_]+: ")
+_PLACE = re.compile(r"(?:[A-Z_]+: )?ERROR: <input>:(\d+):\d+: (.*)")
+
+# The static type of each name of the case view; what isn't declared doesn't compile.
+NAMES: Mapping[str, str] = {
+    "acts": "acts",
+    "case": "record",
+    "did": "kinds",
+    "events": "kinds",
+    "facts": "index",
+    "final": "rows",
+    "heard": "kinds",
+    "initial": "rows",
+    "known": "rows",
+    "mandate": "record",
+    "oracle": "record",
+    "read": "seqs",
+    "refused": "kinds",
+    "tick": "int",
+}
+"""The names of the case view that predicates see, and the shape of each."""
+
+
+class Failure(NamedTuple):
+    """An expression that gave no value: why, in one line."""
+
+    text: str
+
+
+class _UncompiledError(Exception):
+    """What the compiler says, and at which line (0 for none)."""
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
+        self.text = text
+
+
+class Program:
+    """A compiled expression."""
+
+    def __init__(self, expression: cel.Expression, checked: Checked) -> None:
+        self._expression = expression
+        self.checked = checked
+        self.reach: Reach = reach(checked)
+
+    def run(self, activation: Activation) -> object:
+        """The plain value for one activation, or a `Failure`."""
+        try:
+            value = self._expression.eval(activation)
+            plain = value.plain_value()
+            # An error's plain value is a text like any other.
+            if isinstance(plain, str) and value.type() == _cel().Type.ERROR:
+                return Failure(_one_line(_STATUS.sub("", plain, count=1)))
+        except (RuntimeError, TypeError, ValueError, OverflowError) as error:
+            return Failure(_exception(str(error)))
+        return plain
+
+
+def compile_source(source: str, extra: Iterable[str] = ()) -> Program:
+    """The program of an expression over the case view and further names of any type.
+
+    Raises:
+        ScoreError: `predicate.compile`, `predicate.profile`; the text begins with the line, if known.
+    """
+    try:
+        return _compile(source, tuple(sorted(extra)))
+    except _UncompiledError as error:
+        where = f"line {error.line}: " if error.line else ""
+        raise ScoreError("predicate.compile", where + error.text) from None
+
+
+def compile_bound(lets: Sequence[tuple[str, str]], body: str) -> Program:
+    """The program of an expression inside `cel.bind`s, the first let outermost.
+
+    Each expression compiles by itself already, so what fails here is how they fit.
+
+    Raises:
+        ScoreError: as `compile_source`; the text names the let.
+    """
+    opened = "".join(f"cel.bind({name}, (\n{source}\n),\n" for name, source in lets)
+    try:
+        return _compile(f"{opened}(\n{body}\n){')' * len(lets)}", ())
+    except _UncompiledError as error:
+        raise ScoreError("predicate.compile", _where(lets, error.line) + error.text) from None
+
+
+def activation(document: Mapping[str, Any]) -> Activation:
+    """The view as the runtime holds it: made once a run, used by every program."""
+    return _environment(()).Activation({name: document[name] for name in NAMES if name in document})
+
+
+@cache
+def _cel() -> Any:  # noqa: ANN401 - a module
+    from cel_expr_python import cel  # noqa: PLC0415 - commands that score nothing don't need it
+
+    return cel
+
+
+@cache
+def _environment(extra: tuple[str, ...]) -> cel.Env:
+    cel = _cel()
+    kind = cel.Type
+    record = kind.Map(kind.STRING, kind.DYN)
+    rows = kind.Map(kind.STRING, kind.List(kind.DYN))
+    shapes = {
+        "acts": kind.List(kind.DYN),
+        "index": kind.Map(kind.STRING, record),
+        "int": kind.INT,
+        "kinds": kind.Map(kind.STRING, rows),
+        "record": record,
+        "rows": rows,
+        "seqs": kind.Map(kind.STRING, kind.Map(kind.STRING, kind.INT)),
+    }
+    libraries = ", ".join(f"{{name: {name}}}" for name in _LIBRARIES)
+    config = cel.NewEnvConfigFromYaml(f"extensions: [{libraries}]")
+    names = {name: shapes[shape] for name, shape in NAMES.items()}
+    return cel.NewEnv(config=config, variables={**names, **dict.fromkeys(extra, kind.DYN)})
+
+
+def _compile(source: str, extra: tuple[str, ...]) -> Program:
+    try:
+        expression: cel.Expression = _environment(extra).compile(source)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise _uncompiled(str(error)) from None
+    checked = read(expression.serialize())
+    problem = objection(checked)
+    if problem is not None:
+        raise ScoreError("predicate.profile", problem)
+    return Program(expression, checked)
+
+
+def _uncompiled(text: str) -> _UncompiledError:
+    if "recursion" in text:
+        return _UncompiledError(0, f"nesting is over the runtime's limit of {_MAX_NESTING}")
+    found = _PLACE.search(text)
+    problem = found[2] if found else _STATUS.sub("", text, count=1)
+    for noise in (" [INVALID_ARGUMENT]", " (in container '')"):
+        problem = problem.removesuffix(noise)
+    return _UncompiledError(int(found[1]) if found else 0, _one_line(problem))
+
+
+def _where(lets: Sequence[tuple[str, str]], line: int) -> str:
+    """Whose line of a bound source this is: every let takes a line before and one after its own."""
+    for name, source in lets:
+        lines = source.count("\n") + 1
+        if line <= lines + 2:
+            return f"let `{name}`, line {line - 1}: "
+        line -= lines + 2
+    return f"line {line - 1}: "
+
+
+def _exception(text: str) -> str:
+    if "Iteration budget" in text:
+        return "more than 10,000 loop steps"
+    if "Unable to convert" in text:
+        return "an optional value, which nothing unwraps"
+    return _one_line(_STATUS.sub("", text, count=1))
+
+
+def _one_line(text: str, limit: int = 200) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
