@@ -31,14 +31,14 @@ class _Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class LedgerKey(_Body):
+class LedgerKey(_Body, frozen=True):
     """Who keeps the run: the ledger's name and its public key."""
 
     key: KeyText
     name: LedgerName
 
 
-class Agent(_Body):
+class Agent(_Body, frozen=True):
     """What plays a party, as the operator states it (evidence, not proof)."""
 
     model: Text
@@ -47,7 +47,7 @@ class Agent(_Body):
     version: Text
 
 
-class Party(_Body):
+class Party(_Body, frozen=True):
     """One party of the run and the key it signs with."""
 
     agent: Agent
@@ -56,7 +56,7 @@ class Party(_Body):
     role: Id
 
 
-class WorldRef(_Body):
+class WorldRef(_Body, frozen=True):
     """The rules that hold: a world's name, version and parameters."""
 
     name: Id
@@ -64,7 +64,7 @@ class WorldRef(_Body):
     version: Index
 
 
-class TaskRef(_Body):
+class TaskRef(_Body, frozen=True):
     """What was asked: ``digest`` is SHA-256 over the task file's bytes."""
 
     case: Id
@@ -72,7 +72,7 @@ class TaskRef(_Body):
     id: Id
 
 
-class Source(_Body):
+class Source(_Body, frozen=True):
     """Where an imported run was read: the digest of the file's content, and its place in it."""
 
     digest: Hex
@@ -81,14 +81,14 @@ class Source(_Body):
     name: Text
 
 
-class Origin(_Body):
+class Origin(_Body, frozen=True):
     """Whether the run was played here, or imported from a record others made."""
 
     custody: Literal["played", "imported"]
     source: Source | None
 
 
-class Open(_Body):
+class Open(_Body, frozen=True):
     """The first record's body: everything that the run rests on. Signed by the ledger."""
 
     catalog: None
@@ -104,14 +104,14 @@ class Open(_Body):
     world: WorldRef
 
 
-class Brief(_Body):
+class Brief(_Body, frozen=True):
     """What one party alone was told, its mandate included, as a part."""
 
     part: Hex
     party: Id
 
 
-class Message(_Body):
+class Message(_Body, frozen=True):
     """One act of a party, reading included. Signed by that party.
 
     ``n`` counts the sender's messages from 0; ``seen`` is (seq, leaf) of the
@@ -127,7 +127,7 @@ class Message(_Body):
     to: Id | None
 
 
-class Decision(_Body):
+class Decision(_Body, frozen=True):
     """What the market's rules made of the message right before it.
 
     ``events`` are encoded from the market's own structs; a reader that doesn't
@@ -144,7 +144,7 @@ class Decision(_Body):
     rule: str | None
 
 
-class Usage(_Body):
+class Usage(_Body, frozen=True):
     """What a turn cost, as the operator states it."""
 
     cost_micros: Index | None
@@ -152,7 +152,7 @@ class Usage(_Body):
     output_tokens: Index | None
 
 
-class Turn(_Body):
+class Turn(_Body, frozen=True):
     """What an agent was given and gave, as parts: evidence beside the messages."""
 
     gave: Hex | None
@@ -162,7 +162,7 @@ class Turn(_Body):
     usage: Usage | None
 
 
-class KeyChange(_Body):
+class KeyChange(_Body, frozen=True):
     """A key added to a party or revoked, valid from the next record.
 
     ``by`` says who signs: the party by a key it holds, or the ledger, which
@@ -177,7 +177,7 @@ class KeyChange(_Body):
     seen: tuple[Index, Hex]
 
 
-class Seal(_Body):
+class Seal(_Body, frozen=True):
     """The last record's body: how the run ended and what it left."""
 
     outcome: Outcome
@@ -185,7 +185,7 @@ class Seal(_Body):
     rows: Integer
 
 
-class PartText(_Body):
+class PartText(_Body, frozen=True):
     """Free text beside a record: its salt keeps the digest from being guessed."""
 
     salt: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]

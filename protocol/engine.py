@@ -11,7 +11,7 @@ Not here: whether the message is authentic (the door, `tollbook.ledger.run`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple, cast
 
@@ -21,7 +21,7 @@ from .bodies import Decision, Message
 from .canonical import MAX_TEXT_BYTES, Id, admit_any, digest_typed, encode_typed
 from .errors import CanonicalError
 from .tables import NO_CHANGE, State
-from .world import IDEMPOTENCY, Accepted, Act, Refusal, Remembered, Shown, World
+from .world import IDEMPOTENCY, Accepted, Act, Refusal, Remembered, Shown, World, kind_of
 
 
 class Ruling(NamedTuple):
@@ -71,15 +71,16 @@ def decide(  # noqa: PLR0913 - a message, its place and the run around it
     world: World,
     state: State,
     message: Message,
-    action: Any,  # noqa: ANN401 - what `read_action` gave
+    action: msgspec.Struct | None,
     seq: int,
     roles: Mapping[str, str],
     reached: Callable[[int, str], bool],
 ) -> Ruling:
     """Rules on the message at `seq` and commits what it changes.
 
-    ``roles`` gives each party's role; ``reached(seq, party)`` says whether the
-    record at that place is an accepted message sent to that party.
+    ``action`` is what `read_action` gave. ``roles`` gives each party's role;
+    ``reached(seq, party)`` says whether the record at that place is an accepted
+    message sent to that party.
     """
     if message.to is not None and (message.to not in roles or message.to == message.sender):
         return _refused(Refusal("message.to", {"to": message.to}), seq)
@@ -93,7 +94,7 @@ def decide(  # noqa: PLR0913 - a message, its place and the run around it
         if again is not None:
             return again
     role = roles[message.sender]
-    kind = type(action).__struct_config__.tag
+    kind = kind_of(type(action))
     allowed = world.roles.get(kind)
     if allowed is not None and role not in allowed:
         return _refused(Refusal("party.role", {"kind": kind, "role": role}), seq)
@@ -108,7 +109,7 @@ def _long_text(value: object) -> bool:
     if isinstance(value, str):
         return len(value.encode()) > MAX_TEXT_BYTES
     if isinstance(value, (list, tuple)):
-        return any(_long_text(item) for item in value)
+        return any(map(_long_text, cast("Sequence[object]", value)))
     if isinstance(value, msgspec.Struct):
         return any(_long_text(getattr(value, field)) for field in value.__struct_fields__)
     return False

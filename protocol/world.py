@@ -119,12 +119,12 @@ class World(ABC):
     @cached_property
     def kinds(self) -> dict[str, type[msgspec.Struct]]:
         """The action types by kind."""
-        return {_tag(action): action for action in self.actions}
+        return {kind_of(action): action for action in self.actions}
 
     @cached_property
     def event_kinds(self) -> dict[str, type[msgspec.Struct]]:
         """The event types by kind."""
-        return {_tag(event): event for event in self.events}
+        return {kind_of(event): event for event in self.events}
 
     def facts(self, rows: Iterable[tuple[str, str, Row]]) -> Facts:
         """Start rows of this world."""
@@ -159,14 +159,21 @@ class World(ABC):
 
 def part_fields(action: type[msgspec.Struct]) -> tuple[str, ...]:
     """The fields of an action that hold digests of parts, sorted."""
-    found: list[str] = []
-    for field in msgspec.inspect.type_info(action).fields:  # pyright: ignore[reportAttributeAccessIssue]
-        extra = getattr(field.type, "extra", None)
-        if extra and extra.get("part"):
-            found.append(field.encode_name)
-    return tuple(sorted(found))
+    known = _PART_FIELDS.get(action)
+    if known is None:
+        info = msgspec.inspect.type_info(action)
+        assert isinstance(info, msgspec.inspect.StructType)
+        known = tuple(sorted(field.encode_name for field in info.fields if _is_part(field.type)))
+        _PART_FIELDS[action] = known
+    return known
 
 
+def _is_part(kind: msgspec.inspect.Type) -> bool:
+    extra: dict[str, object] | None = kind.extra if isinstance(kind, msgspec.inspect.Metadata) else None
+    return extra is not None and "part" in extra
+
+
+_PART_FIELDS: dict[type[msgspec.Struct], tuple[str, ...]] = {}
 _WORLDS: dict[tuple[str, int], str] = {("retail", 0): ".retail.world"}
 _KNOWN: dict[bytes, World] = {}
 
@@ -194,7 +201,8 @@ def _union(types: tuple[type[msgspec.Struct], ...]) -> Any:  # noqa: ANN401 - a 
     return union
 
 
-def _tag(struct: type[msgspec.Struct]) -> str:
+def kind_of(struct: type[msgspec.Struct]) -> str:
+    """The `kind` that an action's or event's type is tagged with."""
     tag = struct.__struct_config__.tag
     assert isinstance(tag, str)
     return tag

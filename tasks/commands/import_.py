@@ -15,10 +15,10 @@ from ..console import Exit, json_option, print_document, printable
 from ..session import Session, pass_session
 
 if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar
+
     from ..tau2.importer import Imported
     from ..tau2.modes import Parting
-
-_SHOWN = 10
 
 
 @click.group(no_args_is_help=False)
@@ -84,7 +84,7 @@ def bundle(session: Session, file: Path, *, as_json: bool) -> Exit:
     return Exit.COULD_NOT if taken.refused else Exit.GOOD
 
 
-def _bar(length: int) -> click.progressbar:  # pyright: ignore[reportMissingTypeArgument]
+def _bar(length: int) -> ProgressBar[int]:
     return click.progressbar(length=length, label="importing", file=click.get_text_stream("stderr"))
 
 

@@ -10,6 +10,8 @@ from ..console import json_option, print_document, printable
 from ..session import Session, pass_session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...ledger.records import Stored
 
 _SHOWN = 100
@@ -66,7 +68,7 @@ def _short(value: object) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-_SUMMARY = {
+_SUMMARY: dict[str, Callable[[dict[str, Any], dict[str, str]], str]] = {
     "open": _open,
     "brief": lambda body, parts: f"{body['party']}  {_short(parts.get('part', 'withheld'))}",
     "message": _message,

@@ -82,22 +82,13 @@ def _linked(session: Session, run: str) -> tuple[Chain, list[str]]:
 def _print(  # noqa: PLR0913 - what a proof is made of
     kind: str, linked: Chain, found: dict[str, Any], proof: list[bytes], notes: list[str], *, as_json: bool
 ) -> None:
-    document = {
-        "kind": kind,
-        "run": linked.id,
-        **found,
-        "proof": [b64encode(node).decode() for node in proof],
-        "checkpoint": notes[0] if notes else None,
-    }
+    nodes = [b64encode(node).decode() for node in proof]
+    checkpoint = notes[0] if notes else None
+    head = {"kind": kind, "run": linked.id, **found}
     if as_json:
-        print_document("prove", document)
+        print_document("prove", {**head, "proof": nodes, "checkpoint": checkpoint})
         return
-    for name, value in document.items():
-        if name == "proof":
-            click.echo("proof:")
-            for node in document["proof"]:
-                click.echo(f"  {node}")
-        elif name == "checkpoint":
-            click.echo("checkpoint: none, the run is open" if value is None else "checkpoint:\n" + value.rstrip())
-        else:
-            click.echo(f"{name}: {value}")
+    for name, value in head.items():
+        click.echo(f"{name}: {value}")
+    click.echo("\n  ".join(["proof:", *nodes]))
+    click.echo("checkpoint: none, the run is open" if checkpoint is None else f"checkpoint:\n{checkpoint.rstrip()}")

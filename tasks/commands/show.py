@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -63,12 +63,18 @@ def _record(store: Store, number: int, run_id: str, seq: int) -> dict[str, Any]:
 def _lines(name: str, value: object, depth: int = 0) -> list[str]:
     """A value as indented lines, nested ones below their name."""
     indent = "  " * depth
-    if isinstance(value, dict) and value:
-        nested = [line for key, item in value.items() for line in _lines(str(key), item, depth + 1)]
-        return [f"{indent}{name}:", *nested]
-    if isinstance(value, list) and value:
-        nested = [line for place, item in enumerate(value) for line in _lines(str(place), item, depth + 1)]
-        return [f"{indent}{name}:", *nested]
     if isinstance(value, str) and "\n" in value:
         return [f"{indent}{name}:", *(f"{indent}  {printable(line)}" for line in value.splitlines())]
-    return [f"{indent}{name}: {'-' if value in (None, {}, []) else printable(str(value))}"]
+    items = _items(value)
+    if items:
+        return [f"{indent}{name}:", *(line for key, item in items for line in _lines(key, item, depth + 1))]
+    return [f"{indent}{name}: {'-' if items is not None or value is None else printable(str(value))}"]
+
+
+def _items(value: object) -> list[tuple[str, object]] | None:
+    """What an object or a list holds, by key or place; None for anything else."""
+    if isinstance(value, dict):
+        return [(str(key), item) for key, item in cast("dict[str, object]", value).items()]
+    if isinstance(value, list):
+        return [(str(place), item) for place, item in enumerate(cast("list[object]", value))]
+    return None

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...protocol.retail.actions import TOOLS, UnparsedCall
-from ...protocol.world import part_fields
+from ...protocol.world import kind_of, part_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_TYPES = {str(tool.__struct_config__.tag): tool for tool in TOOLS}
+_TYPES = {kind_of(tool): tool for tool in TOOLS}
 # What a part's field must look like for the typed check; the text takes its place.
 _DIGEST = "0" * 64
 

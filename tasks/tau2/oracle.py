@@ -18,7 +18,7 @@ from ...protocol.retail.arithmetic import cents, is_whole
 from ...protocol.retail.comparison import equal
 from ...protocol.retail.rules import WRITES
 from ...protocol.tables import State
-from ...protocol.world import Accepted, Act
+from ...protocol.world import Accepted, Act, kind_of
 from .calls import action_of
 from .recorded import RecordedTask, ReferenceAction, arguments_of, read_recorded_task
 
@@ -65,7 +65,7 @@ def oracle_of(audit: Audit) -> dict[str, Any]:
 
 
 def _kind(deed: Deed) -> str:
-    return str(type(deed.action).__struct_config__.tag)
+    return kind_of(type(deed.action))
 
 
 def _reference(world: World, state: State, task: RecordedTask) -> State:
@@ -78,7 +78,7 @@ def _reference(world: World, state: State, task: RecordedTask) -> State:
 
 def _perform(world: World, state: State, reference: ReferenceAction) -> None:
     action = action_of(reference.name, arguments_of(reference), reference.arguments)
-    kind = str(type(action).__struct_config__.tag)
+    kind = kind_of(type(action))
     if reference.requestor not in world.roles.get(kind, {reference.requestor}):
         return
     verdict = world.decide(state, Act(action, reference.requestor, reference.requestor, 0))
