@@ -36,6 +36,7 @@ VERBS: Final = {
     "verify": "verify",
     "export": "export",
     "prove": "prove",
+    "demo": "demo",
     "key": "key",
 }
 """Each verb and its module in `tollbook.tasks.commands`, in the order of the help."""

@@ -1,0 +1,110 @@
+"""`tollbook demo`: the whole promise in one go, on runs that come with the package.
+
+    import ─► verify ─► export ─► check with the independent verifier ─► forge a row, forge a byte ─► rescore
+
+Every line after a `$` is a command that was run as it stands; what a forger
+does is said in words. All happens in a folder of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..console import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_VERIFIER = Path(__file__).resolve().parents[2] / "docs" / "verify_trace.py"
+
+
+@click.command()
+@click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Leave the files in this new folder.")
+def command(keep: Path | None) -> Exit:
+    """Import, verify, export, forge and rescore a dozen small runs, and show what is found."""
+    with _folder(keep) as folder:
+        return _play(folder)
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    if keep is not None:
+        keep.mkdir(parents=True)
+        yield keep
+        return
+    with tempfile.TemporaryDirectory(prefix="tollbook-demo-") as name:
+        yield Path(name)
+
+
+def _play(folder: Path) -> Exit:
+    suite = files("tollbook.tasks") / "suites" / "retail"
+    for name in ("shop.json", "recorded.json"):
+        with as_file(suite / name) as path:
+            shutil.copy(path, folder / name)
+    _say("A dozen recorded runs of a shop's service agent: each message is said again, each call ruled on again.")
+    good = _run(folder, "import", "tau2", "recorded.json", "--db", "shop.json") == Exit.GOOD
+    _say("Are they what they claim to be? Keys, hashes, and every decision made again from the rules.")
+    good &= _run(folder, "verify", tail=3) == Exit.GOOD
+    _say("One file that a stranger can check, without this program.")
+    good &= _run(folder, "export", "-o", "runs.jsonl") == Exit.GOOD
+    good &= _stranger(folder)
+    good &= _forge(folder)
+    _say("What were they worth? The predicates judge the replayed runs; no model is called.")
+    good &= _run(folder, "score", tail=12) == Exit.GOOD
+    _say("All as it should be." if good else "Something is not as it should be.")
+    return Exit.GOOD if good else Exit.FOUND_FALSE
+
+
+def _stranger(folder: Path) -> bool:
+    if not _VERIFIER.is_file():
+        _say("(The independent verifier, docs/verify_trace.py, comes with the source and is not here.)")
+        return True
+    shutil.copy(_VERIFIER, folder)
+    return _show(folder, [sys.executable, "verify_trace.py", "runs.jsonl"], "python verify_trace.py runs.jsonl", 3) == 0
+
+
+def _forge(folder: Path) -> bool:
+    from ..forgery import flip_byte, forge_row  # noqa: PLC0415 - the help needs none
+
+    bundle = (folder / "runs.jsonl").read_bytes()
+    _say("Now somebody raises a refund in a recorded decision, and makes every hash after it again.")
+    (folder / "row.jsonl").write_bytes(forge_row(bundle))
+    row = _run(folder, "verify", "row.jsonl", only="differs") == Exit.FOUND_FALSE
+    _say("And somebody changes one byte of what was said.")
+    (folder / "byte.jsonl").write_bytes(flip_byte(bundle))
+    byte = _run(folder, "verify", "byte.jsonl", only="part.") == Exit.FOUND_FALSE
+    return row and byte
+
+
+def _run(folder: Path, *words: str, tail: int | None = None, only: str | None = None) -> int:
+    return _show(folder, [sys.executable, "-m", "tollbook.tasks.cli", *words], "tollbook " + " ".join(words), tail, only)
+
+
+def _show(folder: Path, command_line: Sequence[str], shown: str, tail: int | None, only: str | None = None) -> int:
+    """Runs a command in the folder and prints its output: all of it, its end, or the lines that say it."""
+    click.echo(f"$ {shown}")
+    # The reader's own ledger and secret are none of the demo's business.
+    surroundings = {name: value for name, value in os.environ.items() if not name.startswith("TOLLBOOK_")}
+    ran = subprocess.run(  # noqa: S603 - our own words
+        command_line, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False, env=surroundings
+    )
+    lines = [line for line in ran.stdout.splitlines() if only is None or only in line]
+    for line in lines[-tail:] if tail else lines:
+        click.echo(f"  {line}")
+    if ran.returncode not in (Exit.GOOD, Exit.FOUND_FALSE):
+        click.echo(ran.stderr, err=True)
+    return ran.returncode
+
+
+def _say(text: str) -> None:
+    click.echo(f"\n{text}")
