@@ -43,8 +43,8 @@ def find_by_name_zip(state: State, action: actions.FindUserIdByNameZip) -> Verdi
     """Accepted when a user has the name, case ignored, and exactly the zip code."""
     if _named(state, action) is not None:
         return _ACCEPTED
-    detail = {"first_name": action.first_name, "last_name": action.last_name, "zip": action.zip}
-    return Refusal("user.unknown", {**detail})
+    name = {"first_name": action.first_name, "last_name": action.last_name}
+    return Refusal("user.unknown", {**name, "zip": action.zip})
 
 
 def get_user(state: State, action: actions.GetUserDetails) -> Verdict:

@@ -170,6 +170,30 @@ def test_changed_items_in_strict_get_each_their_own(strict: Any) -> None:
     assert strict.balance("zoe_2", "gift_z") == 677
 
 
+@pytest.mark.parametrize(
+    ("mode", "difference"), [("compat", repr(20.2 - 9.0 + (33.33 - 9.0))), ("strict", 1120 + 2323)]
+)
+def test_in_strict_each_pair_counts_the_price_of_its_own_line(
+    mode: str, difference: str | int, request: pytest.FixtureRequest
+) -> None:
+    till = request.getfixturevalue(mode)
+    fields = {"item_ids": ["L1", "L1"], "new_item_ids": ["L2", "L4"], "payment_method_id": "pal_z"}
+    till.shown("modify_pending_order_items", order_id="#P7", **fields)
+    assert till.history("#P7")[1:] == [("payment", difference, "pal_z")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "fields"),
+    [
+        ("modify_pending_order_items", {"item_ids": ["C3"], "new_item_ids": ["C1"]}),
+        ("modify_pending_order_payment", {}),
+    ],
+)
+def test_a_gift_card_may_be_spent_to_nothing(compat: Any, tool: str, fields: dict[str, Any]) -> None:
+    compat.shown(tool, order_id="#P8", payment_method_id="gift_z", **fields)
+    assert compat.balance("zoe_2", "gift_z") == "0.0"
+
+
 @pytest.mark.parametrize(("mode", "price"), [("compat", "99.99"), ("strict", 25055)])
 def test_only_the_price_of_the_last_pair_stands_in_compat(
     mode: str, price: str | int, request: pytest.FixtureRequest
