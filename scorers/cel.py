@@ -20,14 +20,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from ..protocol.errors import ScoreError
 from .profile import Reach, objection, reach
 from .syntax import Checked, read
-
-if TYPE_CHECKING:
-    from cel_expr_python import cel
 
 Activation = Any
 """A case view as the runtime holds it."""
@@ -78,7 +76,7 @@ class _UncompiledError(Exception):
 class Program:
     """A compiled expression."""
 
-    def __init__(self, expression: cel.Expression, checked: Checked) -> None:
+    def __init__(self, expression: Any, checked: Checked) -> None:  # noqa: ANN401 - the library's own type
         self._expression = expression
         self.checked = checked
         self.reach: Reach = reach(checked)
@@ -131,13 +129,11 @@ def activation(document: Mapping[str, Any]) -> Activation:
 
 @cache
 def _cel() -> Any:  # noqa: ANN401 - a module
-    from cel_expr_python import cel  # noqa: PLC0415 - commands that score nothing don't need it
-
-    return cel
+    return import_module("cel_expr_python.cel")  # only here: commands that score nothing don't need it
 
 
 @cache
-def _environment(extra: tuple[str, ...]) -> cel.Env:
+def _environment(extra: tuple[str, ...]) -> Any:  # noqa: ANN401 - the library's own type, known when imported
     cel = _cel()
     kind = cel.Type
     record = kind.Map(kind.STRING, kind.DYN)
@@ -159,7 +155,7 @@ def _environment(extra: tuple[str, ...]) -> cel.Env:
 
 def _compile(source: str, extra: tuple[str, ...]) -> Program:
     try:
-        expression: cel.Expression = _environment(extra).compile(source)
+        expression = _environment(extra).compile(source)
     except (RuntimeError, TypeError, ValueError) as error:
         raise _uncompiled(str(error)) from None
     checked = read(expression.serialize())

@@ -27,7 +27,7 @@ from .view import View
 Value = bool | tuple[int, int] | None
 """What a predicate gives: ``(part, whole)`` with 0 ≤ part ≤ whole; None where it gives nothing."""
 
-WITHHELD = "part.withheld"
+UNDECIDED = "part.withheld"
 """The error of a verdict that a withheld part leaves open."""
 
 
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
     @property
     def undecided(self) -> bool:
         """Whether a withheld part leaves the value open."""
-        return self.error == WITHHELD
+        return self.error == UNDECIDED
 
     @property
     def credit(self) -> Fraction:
@@ -126,19 +126,19 @@ def _verdict(
     if isinstance(value, Failure):
         value, error = None, value.text
     unmet: tuple[str, ...] = ()
-    if error == WITHHELD or (error is None and value is not False):
+    if error == UNDECIDED or (error is None and value is not False):
         needs = [found[need] for need in predicate.needs]
         unmet = tuple(need.id for need in needs if need.credit != 1 and not need.undecided)
         if unmet:
             value, error = False, None
         elif any(need.undecided for need in needs):
-            value, error = None, WITHHELD
+            value, error = None, UNDECIDED
     return Verdict(name, predicate.stage, predicate.weight, value, error, unmet, ())
 
 
 def _flag(name: str, points: int, value: Value | Failure) -> Flag:
     if isinstance(value, Failure):
-        return Flag(name, points, None if value.text == WITHHELD else True, value.text)
+        return Flag(name, points, None if value.text == UNDECIDED else True, value.text)
     if isinstance(value, tuple):
         return Flag(name, points, value=True, error="it gives a fraction, and a cap is true or false")
     return Flag(name, points, value, None)
@@ -146,7 +146,7 @@ def _flag(name: str, points: int, value: Value | Failure) -> Flag:
 
 def _value(program: Program, held: Activation, view: View) -> Value | Failure:
     if _hangs_on_withheld(program, view):
-        return Failure(WITHHELD)
+        return Failure(UNDECIDED)
     value = program.run(held)
     if isinstance(value, (bool, Failure)):
         return value
