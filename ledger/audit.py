@@ -322,10 +322,10 @@ class Auditor:
             decision = admit(stored.body, DECISION)
             admit_any(stored.body)
         else:
-            decision = run.rule(message, action, said.seq).decision
-            made = encode_typed(decision)
-            if made != stored.body:
-                self.find("decision.differs", _difference(made, stored.body), stored.seq)
+            ruling = run.rule(message, action, said.seq)
+            decision = ruling.decision
+            if ruling.body != stored.body:
+                self.find("decision.differs", _difference(ruling.body, stored.body), stored.seq)
         run.ruled(message, said.seq, accepted=decision.outcome == "accepted")
         self._parts(stored, ())
         if self._keep:

@@ -195,7 +195,7 @@ class Writer:
         seq = self.run.size
         self._keep("message", body, sig, tuple(parts))
         ruling = self.run.rule(message, action, seq)
-        self._keep("decision", encode_typed(ruling.decision), None, ())
+        self._keep("decision", ruling.body, None, ())
         self.run.ruled(message, seq, accepted=ruling.decision.outcome == "accepted")
         if self._group is not None and len(self._pending) >= self._group:
             self.flush()
@@ -243,7 +243,8 @@ class Writer:
         seq = member.said[message.n]
         if self._body(seq) != body:
             raise DoorError("message.n", f"n is {message.n}, the next of `{member.id}` is {member.n}")
-        return Ruling(DECISION.decode(self._body(seq + 1)), None)
+        decided = self._body(seq + 1)
+        return Ruling(DECISION.decode(decided), decided, None)
 
     def _body(self, seq: int) -> bytes:
         if seq >= self._kept:

@@ -24,10 +24,14 @@ from .tables import NO_CHANGE, State
 from .world import IDEMPOTENCY, Accepted, Act, Refusal, Remembered, Shown, World, kind_of
 
 
+_MAX_DECISION_BYTES = 65_000  # with the record around it, within the format's 65,535
+
+
 class Ruling(NamedTuple):
-    """A decision, and what the sender is shown (None when it is shown nothing)."""
+    """A decision, its canonical bytes, and what the sender is shown (None for nothing)."""
 
     decision: Decision
+    body: bytes
     shown: Shown | None
 
 
@@ -128,7 +132,7 @@ def _apply(world: World, state: State, message: Message, act: Act, verdict: Acce
         remembered = Remembered(_action_digest(message), act.seq, result)
         state.put(IDEMPOTENCY, _key_row(message), remembered)
     decision = Decision(
-        delta=state.commit(),
+        delta=state.delta(),
         detail={},
         events=cast("list[msgspec.Raw]", list(verdict.events)),
         message=act.seq,
@@ -137,7 +141,12 @@ def _apply(world: World, state: State, message: Message, act: Act, verdict: Acce
         result=result,
         rule=None,
     )
-    return Ruling(decision, shown)
+    body = encode_typed(decision)
+    if len(body) > _MAX_DECISION_BYTES:
+        state.discard()
+        return _refused(Refusal("decision.size", {}), act.seq)
+    state.commit()
+    return Ruling(decision, body, shown)
 
 
 def _refused(refusal: Refusal, seq: int) -> Ruling:
@@ -151,7 +160,7 @@ def _refused(refusal: Refusal, seq: int) -> Ruling:
         result=None,
         rule=refusal.rule,
     )
-    return Ruling(decision, None)
+    return Ruling(decision, encode_typed(decision), None)
 
 
 def _remembered(state: State, message: Message, seq: int) -> Ruling | None:
@@ -171,7 +180,7 @@ def _remembered(state: State, message: Message, seq: int) -> Ruling | None:
         result=row.result,
         rule="message.retry",
     )
-    return Ruling(decision, None)
+    return Ruling(decision, encode_typed(decision), None)
 
 
 def _key_row(message: Message) -> str:

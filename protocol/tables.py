@@ -167,15 +167,17 @@ class State:
             if before != after:
                 yield table, key, before, after
 
-    def commit(self) -> str:
-        """Keeps what is staged; returns the delta in hex."""
+    def delta(self) -> str:
+        """The delta, in hex, that committing what is staged would give."""
         if not self._staged:
             return NO_CHANGE
-        changed = [(table, key, after) for table, key, _before, after in self.staged()]
-        for table, key, row in changed:
-            self._changes[table][key] = row
+        return sha256(encode_typed([(table, key, after) for table, key, _before, after in self.staged()])).hexdigest()
+
+    def commit(self) -> None:
+        """Keeps what is staged."""
+        for table, key, _before, after in self.staged():
+            self._changes[table][key] = after
         self._staged.clear()
-        return sha256(encode_typed(changed)).hexdigest()
 
     def discard(self) -> None:
         """Drops what is staged."""

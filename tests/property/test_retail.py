@@ -105,7 +105,7 @@ def test_a_refusal_changes_nothing_and_decides_alike_again(mode: str, actions: l
         assert (again == refusal) == (refusal is not None)
         if refusal is not None:
             assert encode(refusal.detail)
-            assert (state.commit(), state.root()) == (NO_CHANGE, before)
+            assert (state.delta(), state.root()) == (NO_CHANGE, before)
         state.commit()
 
 
