@@ -96,7 +96,7 @@ def test_a_shell_completes_verbs_and_options(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("_TOLLBOOK_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", "tollbook pro")
+    monkeypatch.setenv("COMP_WORDS", "tollbook prob")
     monkeypatch.setenv("COMP_CWORD", "1")
     assert cli.main([]) == Exit.GOOD
     assert capsys.readouterr().out == "plain,probe\n"
