@@ -194,5 +194,7 @@ def _exception(text: str) -> str:
 
 
 def _one_line(text: str, limit: int = 200) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    """A text of the runtime, which may quote a run's own texts, as one printable line."""
+    line = " ".join(text[:MAX_EXPRESSION].split())
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+    return plain if len(plain) <= limit else plain[: limit - 1] + "…"

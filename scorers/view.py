@@ -25,7 +25,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
-
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
@@ -159,7 +158,7 @@ class _Builder:
     def _act(self, deed: Deed, result: Json, names: tuple[str, ...]) -> dict[str, Json]:
         message, decision = deed.message, deed.decision
         act = self._fields(deed)
-        parts = part_fields(type(deed.action)) if deed.action is not None else ()
+        parts = () if deed.action is None else part_fields(type(cast("msgspec.Struct", deed.action)))
         for field in parts:
             if act[field] is not None and field not in deed.texts:
                 for name in names:
