@@ -161,7 +161,9 @@ def diff(before: Receipt, after: Score) -> Difference:
         problem = f"a receipt of run `{before.run[:12]}` is compared with a score of run `{after.run[:12]}`"
         raise ScoreError("receipt.run", problem, "compare receipts and scores of one run, sealed once")
     old: dict[str, Stated] = {entry.id: entry.value for entry in (*before.predicates, *before.caps)}
-    new = {verdict.id: _stated(verdict) for verdict in after.predicates}
+    new: dict[str, Stated] = {}
+    for verdict in after.predicates:
+        new[verdict.id] = _stated(verdict)
     for flag in after.caps:
         new[flag.id] = "undecided" if flag.value is None else flag.value
     seqs = {verdict.id: verdict.seqs for verdict in after.predicates}

@@ -31,7 +31,8 @@ class Score(NamedTuple):
     """What one run was worth.
 
     ``run`` is its id, ``root`` its run root; ``value`` is out of 1,000 and None
-    unless the outcome is `scored`, ``reason`` says why. ``recorded`` is the
+    unless the outcome is `scored`, ``reason`` says why. ``cluster`` names what
+    it has in common with runs that it is averaged with. ``recorded`` is the
     reward, of 1, that the run's makers recorded; ``label`` a finding on what
     they called it.
     """
@@ -42,6 +43,7 @@ class Score(NamedTuple):
     task_digest: str | None
     case: str | None
     trial: int | None
+    cluster: str
     custody: str | None
     checks: dict[Check, State]
     anchored: bool
@@ -88,8 +90,6 @@ class Score(NamedTuple):
             "recorded": {"reward": None if self.recorded is None else exact(self.recorded)},
             "agrees": self.agrees,
             "label": self.label,
-            "outcome": self.outcome,
-            "reason": self.reason,
         }
 
 
@@ -112,19 +112,20 @@ def standing(audit: Audit) -> tuple[Outcome, str] | None:
     return None
 
 
-def score_run(
+def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is reported
     audit: Audit,
     predicates: PredicateSet,
     view: View | None,
     *,
     recorded: Fraction | None = None,
     label: str | None = None,
+    cluster: str | None = None,
 ) -> Score:
     """The score of a run.
 
     ``view`` is the run's case view; it is not looked at, and may be None, where
     `standing` says that the run must not be judged. ``recorded`` is a reward of
-    at most 1.
+    at most 1. ``cluster`` is by default the task's digest, or the run itself.
     """
     opened = None if audit.replayed is None else audit.replayed.opened
     task = None if opened is None else opened.task
@@ -143,6 +144,7 @@ def score_run(
         task_digest=None if task is None else task.digest,
         case=None if task is None else task.case,
         trial=None if opened is None else opened.trial,
+        cluster=cluster or (audit.run if task is None else task.digest),
         custody=None if opened is None else opened.origin.custody,
         checks=audit.checks,
         anchored=audit.anchored,
