@@ -32,11 +32,12 @@ class Name(NamedTuple):
 
 
 class Select(NamedTuple):
-    """``operand.field``, or ``has(operand.field)``."""
+    """``operand.field``, or, where ``tested``, ``has(operand.field)``."""
 
     id: int
     operand: Node
     field: str
+    tested: bool
 
 
 class Call(NamedTuple):
@@ -184,7 +185,7 @@ def _name(place: int, data: bytes) -> Name:
 
 def _select(place: int, data: bytes) -> Select:
     fields = dict(_fields(data))
-    return Select(place, _child(fields, 1), _text(fields, 2))
+    return Select(place, _child(fields, 1), _text(fields, 2), tested=bool(fields.get(3)))
 
 
 def _call(place: int, data: bytes) -> Call:
