@@ -253,7 +253,7 @@ class Auditor:
             objection = self.run.signed("open", stored.body, stored.sig, [self.run.ledger_key])
         if objection is not None:
             self.find(objection.code, objection.text, stored.seq)
-        self._parts(stored, ())
+        self._parts(stored, {})
         self._task = self._task_text(opened)
 
     def _world(self, opened: Open) -> World | None:
@@ -285,7 +285,7 @@ class Auditor:
         objection = self.run.brief(brief.party)
         if objection is not None:
             self.find(objection.code, objection.text, stored.seq)
-        self._parts(stored, (("part", brief.part),))
+        self._parts(stored, {"part": brief.part})
 
     def _on_message(self, stored: Stored) -> None:
         run = self.run
@@ -308,9 +308,9 @@ class Auditor:
         if action is not None:
             fields = part_fields(type(action))
             if fields or stored.parts:
-                self._parts(stored, [(field, getattr(action, field)) for field in fields])
+                self._parts(stored, {field: getattr(action, field) for field in fields})
         elif stored.parts:
-            self._parts(stored, msgspec.json.decode(bytes(message.action)).items(), typed=False)
+            self._parts(stored, msgspec.json.decode(bytes(message.action)), typed=False)
 
     def _on_decision(self, stored: Stored) -> None:
         run = self.run
@@ -327,7 +327,8 @@ class Auditor:
             if ruling.body != stored.body:
                 self.find("decision.differs", _difference(ruling.body, stored.body), stored.seq)
         run.ruled(message, said.seq, accepted=decision.outcome == "accepted")
-        self._parts(stored, ())
+        if stored.parts:
+            self._parts(stored, {})
         if self._keep:
             texts = {part.field: part.text.text for part in said.parts}
             self.deeds.append(Deed(said.seq, message, action, texts, decision))
@@ -340,7 +341,8 @@ class Auditor:
             self.find("turn.party", f"`{turn.party}` is not a party of this run", stored.seq)
         elif turn.n is not None and turn.n > member.n:
             self.find("turn.n", f"n is {turn.n}, the next of `{turn.party}` is {member.n}", stored.seq)
-        self._parts(stored, (("gave", turn.gave), ("given", turn.given)))
+        named = (("gave", turn.gave), ("given", turn.given))
+        self._parts(stored, {field: digest for field, digest in named if digest is not None})
         if self._keep:
             self.evidence.append(Evidence(stored.seq, turn, {part.field: part.text.text for part in stored.parts}))
 
@@ -350,7 +352,7 @@ class Auditor:
         objection = self.run.key(change, stored.body, stored.sig)
         if objection is not None:
             self.find(objection.code, objection.text, stored.seq)
-        self._parts(stored, ())
+        self._parts(stored, {})
 
     def _on_seal(self, stored: Stored) -> None:
         run = self.run
@@ -364,26 +366,25 @@ class Auditor:
                 self.find("seal.root", "the state root is not that of the replayed state", stored.seq)
             if seal.rows != run.state.count():
                 self.find("seal.rows", f"rows is {seal.rows}, the replayed state has {run.state.count()}", stored.seq)
-        self._parts(stored, ())
+        self._parts(stored, {})
 
-    def _parts(self, stored: Stored, named: Any, *, typed: bool = True) -> None:  # noqa: ANN401 - pairs of field and digest
-        """Compares the parts beside a record with the digests that its body names."""
-        if not stored.parts and not named:
-            return
-        digests = {field: digest for field, digest in named if digest is not None}
+    def _parts(self, stored: Stored, digests: dict[str, Any], *, typed: bool = True) -> None:
+        """Compares the parts beside a record with the digests that its body names, by field."""
         last = ""
         for part in stored.parts:
-            self._part(stored.seq, part, digests, last)
+            self._part(stored.seq, part, digests.pop(part.field, None), last)
             last = part.field
         if typed:
-            self.withheld += len(digests.keys() - {part.field for part in stored.parts})
+            self.withheld += len(digests)
 
-    def _part(self, seq: int, part: Part, digests: dict[str, Any], last: str) -> None:
-        if part.field not in digests or part.field <= last:
+    def _part(self, seq: int, part: Part, digest: Any, last: str) -> None:  # noqa: ANN401 - of an action of any form
+        text = part.text.text
+        if digest is None or part.field <= last:
             self.find("part.orphan", f"no field `{part.field}` of the record names this part", seq)
-        elif len(part.text.text) > MAX_PART_BYTES or len(part.text.text.encode("utf-8", "replace")) > MAX_PART_BYTES:
+        # No character has more than four bytes, so most texts need no encoding to be known as short.
+        elif len(text) * 4 > MAX_PART_BYTES and len(text.encode("utf-8", "replace")) > MAX_PART_BYTES:
             self.find("part.size", f"the part `{part.field}` is over {MAX_PART_BYTES} bytes", seq)
-        elif part.text.digest != digests[part.field]:
+        elif part.text.digest != digest:
             self.find("part.digest", f"the part `{part.field}` is not the text that the record names", seq)
 
 

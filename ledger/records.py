@@ -92,7 +92,7 @@ def record_bytes(seq: int, kind: str, prev: str, body: bytes, sig: str | None) -
 
 def leaf_of(seq: int, kind: str, prev: str, body: bytes, sig: str | None) -> bytes:
     """The leaf hash of a record, 32 bytes."""
-    return leaf_of_record(record_bytes(seq, kind, prev, body, sig))
+    return sha256(b"\x00" + record_bytes(seq, kind, prev, body, sig)).digest()
 
 
 def leaf_of_record(record: bytes) -> bytes:

@@ -43,7 +43,7 @@ Hex = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}(?!\n)$")]
 _ENCODER = msgspec.json.Encoder(order="sorted")
 _UNTYPED = msgspec.json.Decoder()
 _BRACKETS = bytes.maketrans(b"[{]}", b"(())")
-_NO_BRACKET = bytes(byte for byte in range(256) if byte not in b"[{]}")
+_NO_MARK = bytes(byte for byte in range(256) if byte not in b'[{]}"')
 _CONTAINERS: tuple[type, ...] = (dict, list, tuple, msgspec.Struct)
 _HARMLESS = frozenset({str, bool, type(None)})
 _SHOWN = 64
@@ -135,8 +135,12 @@ def depth(data: bytes) -> int:
     """
     # A backslash stands only in strings and pairs with what follows it. Without
     # such pairs every second stretch between quotes is outside of strings.
-    pieces = data.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')
-    brackets = b"".join(pieces[::2]).translate(_BRACKETS, _NO_BRACKET)
+    if b"\\" in data:
+        data = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    # Two quotes side by side can go, whether they end a string or begin one: what
+    # is inside and outside of strings stays so, and few quotes are left to split at.
+    marks = data.translate(_BRACKETS, _NO_MARK).replace(b'""', b"")
+    brackets = b"".join(marks.split(b'"')[::2])
     level = 0
     # Each round takes away the innermost level everywhere; what isn't JSON leaves some unpaired.
     while level < MAX_DEPTH and b"()" in brackets:
