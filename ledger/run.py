@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..protocol.world import World
 
 LEAF_BYTES = 32
+_UNFIT = ("key.form", "key.small_order", "key.not_canonical")
 
 
 class Objection(NamedTuple):
@@ -64,11 +65,11 @@ class Chain:
 
     def __init__(self) -> None:
         """A chain without records."""
-        self.size = 0
+        self.size: int = 0
         self.prev = ZERO
         self.id = ZERO
         self._leaves = bytearray()
-        self._last_root = (0, EMPTY_ROOT)
+        self._last_root: tuple[int, bytes] = (0, EMPTY_ROOT)
 
     def link(self, kind: str, body: bytes, sig: str | None) -> str:
         """Appends a record to the chain and returns its leaf in hex."""
@@ -116,21 +117,20 @@ class Run(Chain):
         }
         self.roles = {party.id: party.role for party in opened.parties}
         self._held = {self.ledger_key} | {key for member in self.members.values() for key in member.keys}
-        self._ledger_n = 0
+        self.ledger_n = 0
         self._places = {party.id: place for place, party in enumerate(opened.parties, 1)}
         self._addressees = array("H")  # by record, up to the last one that has an addressee
 
     def opening(self) -> Objection | None:
         """What is wrong with the parties and keys that ``open`` lists, or None."""
-        if len(self.members) != len(self.opened.parties):
-            return Objection("key.duplicate", "two parties have one id")
         keys = [self.opened.ledger.key, *(party.key for party in self.opened.parties)]
+        objections = [found for found in map(refused_key, keys) if found is not None]
+        if objections:
+            return min(objections, key=lambda found: _UNFIT.index(found.code))
         if len(set(keys)) != len(keys):
             return Objection("key.duplicate", "one key stands for two parties, or for the ledger and a party")
-        for key in keys:
-            objection = refused_key(key)
-            if objection is not None:
-                return objection
+        if len(self.members) != len(self.opened.parties):
+            return Objection("key.duplicate", "two parties have one id")
         return None
 
     def brief(self, party: str) -> Objection | None:
@@ -164,6 +164,8 @@ class Run(Chain):
         """Why a record's signature isn't good under one of the keys, or None."""
         if sig is None:
             return Objection("signature.missing", f"the {kind} is not signed")
+        if not keys:
+            return Objection("key.unknown", f"who signs the {kind} holds no key any more")
         try:
             signature = signature_bytes(sig)
         except DoorError as error:
@@ -201,46 +203,60 @@ class Run(Chain):
         """Whether record `seq` is an accepted message sent to `party`."""
         return seq < len(self._addressees) and self._addressees[seq] == self._places[party]
 
+    def turn(self, party: str, n: int | None) -> Objection | None:
+        """Why a turn can't come next, or None."""
+        member = self.members.get(party)
+        if member is None:
+            return Objection("turn.party", f"`{party}` is not a party of this run")
+        if n is not None and n > member.n:
+            return Objection("turn.n", f"n is {n}, the next of `{party}` is {member.n}")
+        return None
+
     def key(self, change: KeyChange, body: bytes, sig: str | None) -> Objection | None:
-        """Applies a key record that comes next, or says what is wrong with it."""
+        """Applies a key record that comes next, or says what is wrong with it and changes nothing."""
         member = self.members.get(change.party)
         if member is None:
-            return Objection("message.from", f"`{change.party}` is not a party of this run")
-        if change.by == "ledger":
-            signers, expected, asked = [self.ledger_key], self._ledger_n, 0
-        else:
-            signers, expected, asked = member.keys, member.n, member.asked
-        if change.n != expected:
-            return Objection("message.n", f"n is {change.n}, the next is {expected}")
+            return Objection("key.unknown", f"`{change.party}` is not a party of this run")
+        by_ledger = change.by == "ledger"
+        signers = [self.ledger_key] if by_ledger else member.keys
+        expected = self.ledger_n if by_ledger else member.n
+        if not signers:
+            return Objection("key.unknown", f"`{member.id}` holds no key any more")
+        objection = refused_key(change.key) or self._unfit_change(member, change)
+        if objection is None and change.n != expected:
+            objection = Objection("message.n", f"n is {change.n}, the next is {expected}")
         objection = (
-            self._seen(asked, change.seen)
+            objection
+            or self._seen(0 if by_ledger else member.asked, change.seen)
             or self.signed("key", body, sig, signers)
-            or self._change(member, change)
         )
-        if objection is None and change.by == "ledger":
-            self._ledger_n += 1
-        elif objection is None:
-            member.n += 1
-            member.said.append(self.size)
+        if objection is None:
+            self._change(member, change)
         return objection
 
-    def _change(self, member: Member, change: KeyChange) -> Objection | None:
-        objection = refused_key(change.key)
-        if objection is not None:
-            return objection
+    def _unfit_change(self, member: Member, change: KeyChange) -> Objection | None:
         key = key_bytes(change.key)
         if change.change == "revoke":
             if key not in member.keys:
-                return Objection("key.unknown", f"`{member.id}` does not hold the key to revoke")
-            member.keys = [held for held in member.keys if held != key]
-            return None
-        if change.by == "ledger":
-            return Objection("key.revoke", "the ledger may revoke a key, not add one")
-        if key in self._held:
+                return Objection("key.revoke", f"`{member.id}` does not hold the key to revoke")
+        elif key in self._held:
             return Objection("key.duplicate", "the key is or was held in this run")
-        self._held.add(key)
-        member.keys = [*member.keys, key]
+        elif change.by == "ledger":
+            return Objection("key.revoke", "the ledger may revoke a key, not add one")
         return None
+
+    def _change(self, member: Member, change: KeyChange) -> None:
+        key = key_bytes(change.key)
+        if change.change == "revoke":
+            member.keys = [held for held in member.keys if held != key]
+        else:
+            self._held.add(key)
+            member.keys = [*member.keys, key]
+        if change.by == "ledger":
+            self.ledger_n += 1
+        else:
+            member.n += 1
+            member.said.append(self.size)
 
 
 def refused_key(text: str) -> Objection | None:

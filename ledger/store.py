@@ -5,11 +5,12 @@
 One process writes at a time (an advisory lock beside the file says which), on
 one connection, which alone checkpoints the write-ahead log: SQLite before
 3.51.3 can lose commits when two connections do. Readers open the file
-read-only and hold no snapshot between calls.
+read-only, hold up nobody, and hold no snapshot between calls unless they ask
+for one.
 
 Columns hold kind, body and signature; seq is the key, and prev and leaf are
-made again by whoever reads. Not here: what may be appended (`writer`), and
-whether what is kept is good (`audit`).
+made again by whoever reads. Not here: how the file is opened (`database`),
+what may be appended (`writer`), and whether what is kept is good (`audit`).
 
 Source: SQLite documentation, "Write-Ahead Logging" and "STRICT tables".
 """
@@ -20,28 +21,35 @@ import fcntl
 import os
 import sqlite3
 import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar
 
 from sqlite_utils import Database
 
 from ..protocol.bodies import PartText
-from ..protocol.errors import LedgerError
+from ..protocol.errors import DoorError, LedgerError
 from ..protocol.keys import signature_bytes, signature_text
+from .database import (
+    DAMAGED_HINT,
+    busy,
+    check_file,
+    connect,
+    damaged,
+    fold,
+    lay_out,
+    log_ahead,
+    log_of,
+    unwritten,
+)
 from .records import Part, Stored
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from types import TracebackType
+T = TypeVar("T")
 
-APPLICATION_ID = 0x546F6C6C  # "Toll"
-FORMAT = 1
 LOCK_SECONDS = 30.0
-_TABLES = ("ledger", "runs", "records", "parts", "blobs", "notes", "receipts")
 _PREFIX_LENGTH = 64
-_SYNCHRONOUS_FULL = 2
 
 _OVERVIEW = """
 SELECT runs.id AS run, opened.body ->> '$.world.name' AS world, opened.body ->> '$.task.id' AS task,
@@ -54,6 +62,14 @@ JOIN records AS last ON last.place = (
     SELECT max(place) FROM records WHERE place BETWEEN runs.run << 31 AND ((runs.run + 1) << 31) - 1
 )
 ORDER BY runs.run
+"""
+
+_RECORDS = """
+SELECT place, kind, CAST(body AS BLOB), sig FROM records WHERE place BETWEEN ? AND ? ORDER BY place
+"""
+
+_PARTS = """
+SELECT place, field, salt, CAST(text AS BLOB) FROM parts WHERE place BETWEEN ? AND ? ORDER BY place, field
 """
 
 
@@ -84,8 +100,8 @@ class Store:
         Raises:
             LedgerError: there is no file, or it is not a Tollbook ledger.
         """
-        _check_file(path)
-        return cls(path, _connect(path, read_only=True), None)
+        check_file(path)
+        return cls(path, connect(path, read_only=True), None)
 
     @classmethod
     def write(cls, path: Path, name: str, key: str, wait_seconds: float = LOCK_SECONDS) -> Self:
@@ -94,18 +110,24 @@ class Store:
         ``name`` and ``key`` are the ledger's; an existing file must have the same.
 
         Raises:
-            LedgerError: not a ledger, another ledger's name or key, or another
-                process is writing and goes on for longer than `wait_seconds`.
+            LedgerError: not a ledger, another ledger's name or key, or
+                `ledger.busy`: another process is writing and goes on for longer
+                than `wait_seconds`.
         """
         if path.exists():
-            _check_file(path, writing=True)
+            check_file(path, writing=True)
         lock = _acquire(path, wait_seconds)
         try:
-            store = cls(path, _connect(path, read_only=False), lock)
-            store._prepare(name, key)
-            store._log_ahead()
+            store = cls(path, connect(path, read_only=False), lock)
         except BaseException:
-            os.close(lock)
+            _release(lock)
+            raise
+        try:
+            store._prepare(name, key)
+        except BaseException as error:
+            store.close()
+            if isinstance(error, sqlite3.Error):
+                raise unwritten(error, path) from None
             raise
         return store
 
@@ -118,23 +140,32 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Closes the file and lets the next writer in."""
+        """Closes the file, folds its write-ahead log if no reader needs it, and lets the next writer in."""
+        if self._lock is not None:
+            fold(self._connection)
         self._connection.close()
         if self._lock is not None:
-            os.close(self._lock)
+            _release(self._lock)
             self._lock = None
+
+    @property
+    def backlog_bytes(self) -> int:
+        """The size of the write-ahead log.
+
+        It stays below some megabytes and a transaction, but for a reader that
+        holds a snapshot: then it grows until the reader is done.
+        """
+        try:
+            return log_of(self.path).stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def _prepare(self, name: str, key: str) -> None:
         if self._one("SELECT count(*) FROM sqlite_schema") == 0:
             # Before the write-ahead log: the file's header, by which readers know
             # a ledger, is then in the file itself with the first commit.
             with self._transaction():
-                for statement in _statements():
-                    self._connection.execute(statement)
-                self._database["ledger"].insert({"one": 1, "name": name, "key": key})
-                self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                self._connection.execute(f"PRAGMA user_version = {FORMAT}")
-            return
+                lay_out(self._connection, name, key)
         known, held = self.identity()
         if (known, held) != (name, key):
             what = "name" if known != name else "key"
@@ -143,25 +174,20 @@ class Store:
                 f"`{self.path}` belongs to ledger `{known}` with another {what} than given",
                 "give the secret file and `--name` that the ledger was made with, or another `--ledger`",
             )
-
-    def _log_ahead(self) -> None:
-        mode = self._one("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = FULL")
-        if mode != "wal" or self._one("PRAGMA synchronous") != _SYNCHRONOUS_FULL:
-            raise LedgerError(
-                "ledger.open", f"`{self.path}` can't be written durably", "keep the ledger on a local disk"
-            )
+        log_ahead(self._connection, self.path)
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
+    def _transaction(self) -> Generator[None]:
         try:
+            self._connection.execute("BEGIN IMMEDIATE")
             yield
-        except BaseException:
+            self._connection.commit()
+        except BaseException as error:
             self._connection.rollback()
             self._next.clear()
+            if isinstance(error, sqlite3.Error):
+                raise unwritten(error, self.path) from None
             raise
-        self._connection.commit()
 
     # Writing
 
@@ -183,8 +209,10 @@ class Store:
             self._connection.execute("INSERT INTO runs VALUES (?, ?)", (run, run_id))
             for digest, lines in blobs:
                 if not self._one("SELECT count(*) FROM blobs WHERE digest = ?", digest):
-                    rows = [(digest, line, body.decode()) for line, body in enumerate(lines)]
-                    self._connection.executemany("INSERT INTO blobs (digest, line, body) VALUES (?, ?, ?)", rows)
+                    self._connection.executemany(
+                        "INSERT INTO blobs (digest, line, body) VALUES (?, ?, ?)",
+                        [(digest, line, body.decode()) for line, body in enumerate(lines)],
+                    )
             self._insert(run, 0, records)
             self._insert_notes(run, notes)
         return run
@@ -213,7 +241,8 @@ class Store:
             self._insert_notes(run, notes)
 
     def _insert_notes(self, run: int, notes: Sequence[str]) -> None:
-        self._connection.executemany("INSERT INTO notes (run, text) VALUES (?, ?)", [(run, text) for text in notes])
+        rows = [(run, text) for text in notes]
+        self._connection.executemany("INSERT INTO notes (run, text) VALUES (?, ?)", rows)
 
     def _insert(self, run: int, seq: int, records: Sequence[Draft]) -> None:
         expected = self._next.get(run)
@@ -228,7 +257,7 @@ class Store:
         self._connection.executemany(
             "INSERT INTO records (place, kind, body, sig) VALUES (?, ?, ?, ?)",
             [
-                (place, draft.kind, draft.body.decode(), signature_bytes(draft.sig) if draft.sig else None)
+                (place, draft.kind, draft.body.decode(), _sig_bytes(draft.sig))
                 for place, draft in enumerate(records, _place(run, seq))
             ],
         )
@@ -244,33 +273,61 @@ class Store:
 
     def add_receipts(self, receipts: Sequence[tuple[int, str, str]]) -> None:
         """Keeps many receipts, (run, scorer, text), in one transaction."""
+        sql = "INSERT INTO receipts (run, scorer, text) VALUES (?, ?, ?)"
         with self._transaction():
-            self._connection.executemany("INSERT INTO receipts (run, scorer, text) VALUES (?, ?, ?)", receipts)
+            self._connection.executemany(sql, receipts)
 
     # Reading
 
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        """All that is read within it is of one moment, whatever a writer does meanwhile."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.rollback()
+
     def identity(self) -> tuple[str, str]:
         """The ledger's name and public key."""
-        row = self._connection.execute("SELECT name, key FROM ledger").fetchone()
-        if row is None:
+        rows = list(self._rows("SELECT name, key FROM ledger"))
+        if len(rows) != 1 or not all(isinstance(text, str) for text in rows[0]):
             raise LedgerError("ledger.form", f"`{self.path}` says no ledger name", "restore it from a copy")
-        return row
+        name, key = rows[0]
+        return name, key
 
     def runs(self) -> list[tuple[int, str]]:
         """Every run as (number, id), in the order they were opened."""
-        return self._connection.execute("SELECT run, id FROM runs ORDER BY run").fetchall()
+        rows = self._rows("SELECT run, id FROM runs ORDER BY run")
+        return [(_typed(run, int), _typed(run_id, str)) for run, run_id in rows]
+
+    def id(self, run: int) -> str:
+        """A run's id.
+
+        Raises:
+            LedgerError: `run.unknown`.
+        """
+        for (run_id,) in self._rows("SELECT id FROM runs WHERE run = ?", run):
+            return _typed(run_id, str)
+        raise LedgerError("run.unknown", f"no run number `{run}` in this ledger", "see `tollbook ls`")
 
     def overview(self) -> list[dict[str, Any]]:
         """One row a run for people: id, world, task, case, records and outcome (None while open)."""
-        return list(self._database.query(_OVERVIEW))
+        try:
+            return list(self._database.query(_OVERVIEW))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        except sqlite3.DatabaseError as error:
+            raise damaged(error) from None
 
     def damage(self) -> str | None:
         """What SQLite's own check of the file's pages reports, or None."""
         try:
-            report = self._one("PRAGMA quick_check(1)")
-        except sqlite3.Error as error:
-            return str(error)
-        return None if report == "ok" else str(report)
+            report = self._one("PRAGMA integrity_check(1)")
+        except LedgerError as error:
+            return error.text
+        return None if report == "ok" else f"the file is damaged: {' '.join(str(report).split())}"
 
     def find(self, prefix: str) -> tuple[int, str]:
         """The one run whose id begins so.
@@ -278,42 +335,40 @@ class Store:
         Raises:
             LedgerError: `run.unknown` or `run.ambiguous`.
         """
+        hint = "see `tollbook ls`"
         like = prefix.lower()
         if not like or any(letter not in "0123456789abcdef" for letter in like) or len(like) > _PREFIX_LENGTH:
-            raise LedgerError("run.form", f"`{prefix}` is not a run id or the beginning of one", "see `tollbook ls`")
+            raise LedgerError("run.form", f"`{prefix}` is not a run id or the beginning of one", hint)
         rows = [(run, run_id) for run, run_id in self.runs() if run_id.startswith(like)]
         if not rows:
-            raise LedgerError("run.unknown", f"no run `{prefix}` in this ledger", "see `tollbook ls`")
+            raise LedgerError("run.unknown", f"no run `{prefix}` in this ledger", hint)
         if len(rows) > 1:
-            raise LedgerError(
-                "run.ambiguous", f"`{prefix}` begins {len(rows)} run ids", "give more of the id; see `tollbook ls`"
-            )
+            hint = f"give more of the id; {hint}"
+            raise LedgerError("run.ambiguous", f"`{prefix}` begins {len(rows)} run ids", hint)
         return rows[0]
 
     def records(self, run: int) -> Iterator[Stored]:
         """A run's records in order, each with its parts."""
+        rows = self._rows(_RECORDS, *_places(run))
+        # A record's row comes first, so that its parts are read from the same snapshot.
+        row = next(rows, None)
         parts = self._parts(run)
-        waiting = next(parts, None)
-        rows = self._connection.execute(
-            "SELECT place, kind, CAST(body AS BLOB), sig FROM records WHERE place BETWEEN ? AND ? ORDER BY place",
-            _places(run),
-        )
-        for place, kind, body, sig in rows:
+        part = next(parts, None)
+        while row is not None:
+            place, kind, body, sig = row
             own: list[Part] = []
-            while waiting is not None and waiting[0] <= place:
-                own.append(waiting[1])
-                waiting = next(parts, None)
-            text = signature_text(sig) if sig is not None else None
-            yield Stored(place - _place(run, 0), kind, body, text, None, tuple(own))
+            while part is not None and part[0] <= place:
+                own.append(part[1])
+                part = next(parts, None)
+            seq = place - _place(run, 0)
+            yield Stored(seq, _typed(kind, str), _typed(body, bytes), _signature(sig), None, tuple(own))
+            row = next(rows, None)
 
     def _parts(self, run: int) -> Iterator[tuple[int, Part]]:
-        rows = self._connection.execute(
-            "SELECT place, field, salt, CAST(text AS BLOB) FROM parts WHERE place BETWEEN ? AND ? ORDER BY place, field",
-            _places(run),
-        )
-        for place, field, salt, text in rows:
+        for place, field, salt, text in self._rows(_PARTS, *_places(run)):
             # A text that is no UTF-8 any more gives another text, whose digest can't be right.
-            yield place, Part(field, PartText(salt=salt.hex(), text=text.decode("utf-8", "replace")))
+            content = _typed(text, bytes).decode("utf-8", "replace")
+            yield place, Part(_typed(field, str), PartText(salt=_typed(salt, bytes).hex(), text=content))
 
     def size(self, run: int) -> int:
         """The number of a run's records."""
@@ -321,33 +376,73 @@ class Store:
         return 0 if last is None else last - _place(run, 0) + 1
 
     def body(self, run: int, seq: int) -> bytes:
-        """One record's body."""
-        row = self._connection.execute(
-            "SELECT CAST(body AS BLOB) FROM records WHERE place = ?", (_place(run, seq),)
-        ).fetchone()
-        if row is None:
-            raise LedgerError("run.seq", f"the run has no record {seq}", "see `tollbook log`")
-        return row[0]
+        """One record's body.
+
+        Raises:
+            LedgerError: `run.seq`, there is no such record.
+        """
+        return self.signed(run, seq)[0]
+
+    def signed(self, run: int, seq: int) -> tuple[bytes, str | None]:
+        """One record's body and signature.
+
+        Raises:
+            LedgerError: `run.seq`, there is no such record.
+        """
+        sql = "SELECT CAST(body AS BLOB), sig FROM records WHERE place = ?"
+        for body, sig in self._rows(sql, _place(run, seq)):
+            return _typed(body, bytes), _signature(sig)
+        raise LedgerError("run.seq", f"the run has no record {seq}", "see `tollbook log`")
 
     def notes(self, run: int) -> list[str]:
         """A run's notes in the order they were made, the checkpoint first."""
-        rows = self._connection.execute("SELECT text FROM notes WHERE run = ? ORDER BY note", (run,))
-        return [text for (text,) in rows]
+        rows = self._rows("SELECT text FROM notes WHERE run = ? ORDER BY note", run)
+        return [_typed(text, str) for (text,) in rows]
 
     def blob(self, digest: str) -> list[bytes]:
         """A blob's lines; none when it isn't here."""
-        rows = self._connection.execute("SELECT CAST(body AS BLOB) FROM blobs WHERE digest = ? ORDER BY line", (digest,))
-        return [row[0] for row in rows]
+        rows = self._rows("SELECT CAST(body AS BLOB) FROM blobs WHERE digest = ? ORDER BY line", digest)
+        return [_typed(line, bytes) for (line,) in rows]
 
     def receipt(self, run: int) -> str | None:
         """The run's last receipt."""
-        row = self._connection.execute(
-            "SELECT text FROM receipts WHERE run = ? ORDER BY receipt DESC LIMIT 1", (run,)
-        ).fetchone()
-        return None if row is None else row[0]
+        rows = self._rows("SELECT text FROM receipts WHERE run = ? ORDER BY receipt DESC LIMIT 1", run)
+        return next((_typed(text, str) for (text,) in rows), None)
+
+    def _rows(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        try:
+            # Not `yield from`: it would close the cursor, maybe after the connection.
+            for row in self._connection.execute(sql, values):  # noqa: UP028
+                yield row
+        except sqlite3.ProgrammingError:
+            raise  # our own bug, not the file's
+        except sqlite3.DatabaseError as error:
+            raise damaged(error) from None
 
     def _one(self, sql: str, *values: object) -> Any:  # noqa: ANN401 - whatever the column holds
-        return self._connection.execute(sql, values).fetchone()[0]
+        ((value,),) = self._rows(sql, *values)
+        return value
+
+
+def _sig_bytes(sig: str | None) -> bytes | None:
+    try:
+        return None if sig is None else signature_bytes(sig)
+    except DoorError as error:
+        raise LedgerError(
+            "ledger.signature", f"{error.text}, nothing else is kept", "check it first"
+        ) from None
+
+
+def _signature(sig: object) -> str | None:
+    return None if sig is None else signature_text(_typed(sig, bytes))
+
+
+def _typed(value: object, kind: type[T]) -> T:
+    """A column's value, of the type that the schema keeps it to unless the file is damaged."""
+    if not isinstance(value, kind):
+        what = f"the file is damaged: a column holds {type(value).__name__}, not {kind.__name__}"
+        raise LedgerError("store.damaged", what, DAMAGED_HINT)
+    return value
 
 
 def _place(run: int, seq: int) -> int:
@@ -359,85 +454,15 @@ def _places(run: int) -> tuple[int, int]:
     return _place(run, 0), _place(run + 1, 0) - 1
 
 
-def _statements() -> Iterator[str]:
-    yield from _split(files(__package__).joinpath("schema.sql").read_text())
-    for table in _TABLES:
-        for verb in ("UPDATE", "DELETE"):
-            yield (
-                f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-                "BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END"
-            )
-
-
-def _split(script: str) -> Iterator[str]:
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    modes = ("mode=ro", "immutable=1") if read_only else ("mode=rwc",)
-    problem: sqlite3.Error | None = None
-    for mode in modes:
-        try:
-            connection = sqlite3.connect(
-                f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, timeout=LOCK_SECONDS
-            )
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA foreign_keys = ON")
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        except sqlite3.Error as error:
-            problem = error
-            # A file in a folder that can't be written has no write-ahead log to
-            # miss; with a log beside it, reading without it would hide commits.
-            if path.with_name(path.name + "-wal").exists():
-                break
-        else:
-            return connection
-    raise LedgerError("ledger.open", f"`{path}` can't be opened: {problem}", "check the path and its permissions")
-
-
-def _check_file(path: Path, *, writing: bool = False) -> None:
-    """Refuses what is not a ledger before SQLite touches it."""
-    if path.is_dir():
-        raise LedgerError("ledger.directory", f"`{path}` is a directory", "give the path of a ledger file")
-    try:
-        with path.open("rb") as file:
-            head = file.read(100)
-    except FileNotFoundError:
-        raise LedgerError(
-            "ledger.missing", f"there is no ledger `{path}`", "import runs first, or give `--ledger PATH`"
-        ) from None
-    except OSError as error:
-        raise LedgerError(
-            "ledger.open", f"`{path}` can't be read: {error.strerror}", "check the file's permissions"
-        ) from None
-    if not head and writing:
-        return  # what a process leaves that is killed before its first commit
-    if head[:16] != b"SQLite format 3\0":
-        raise LedgerError(
-            "ledger.form", f"`{path}` is not a ledger file", "an export is checked with `tollbook verify FILE`"
-        )
-    if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
-        raise LedgerError(
-            "ledger.foreign", f"`{path}` is another program's SQLite file", "give a file that Tollbook made"
-        )
-    if int.from_bytes(head[60:64], "big") != FORMAT:
-        raise LedgerError("ledger.format", f"`{path}` has a format that this version doesn't know", "upgrade tollbook")
-
-
 def _acquire(path: Path, wait_seconds: float) -> int:
     """The writer's lock: held while the store is open, freed by the system if the process dies."""
-    lock_path = path.with_name(path.name + ".lock")
+    # Beside the file itself: one file has one lock, whatever links lead to it.
+    lock_path = os.path.realpath(path) + ".lock"
     try:
         lock = os.open(lock_path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise LedgerError(
-            "ledger.open", f"`{lock_path}` can't be written: {error.strerror}", "check the folder's permissions"
-        ) from None
+        what = f"`{lock_path}` can't be written: {error.strerror}"
+        raise LedgerError("ledger.open", what, "check the folder's permissions") from None
     deadline = time.monotonic() + wait_seconds
     while True:
         try:
@@ -445,9 +470,13 @@ def _acquire(path: Path, wait_seconds: float) -> int:
         except OSError:
             if time.monotonic() >= deadline:
                 os.close(lock)
-                raise LedgerError(
-                    "ledger.busy", f"another process is writing to `{path}`", "wait until it is done, then try again"
-                ) from None
+                raise busy(path) from None
             time.sleep(0.02)
         else:
             return lock
+
+
+def _release(lock: int) -> None:
+    # Said, not left to closing: a process forked meanwhile holds the same lock open.
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    os.close(lock)

@@ -9,18 +9,17 @@ Not here: the audit itself (`audit`); what is printed of it (`tollbook.tasks`).
 from __future__ import annotations
 
 import multiprocessing
-import sqlite3
 from typing import TYPE_CHECKING
 
-from .audit import Audit, Auditor
+from ..protocol.errors import LedgerError, TollbookError
+from ..protocol.world import world_of
 from .anchor import NO_PINS, Pins
+from .audit import Audit, Auditor
 from .blobs import Blob, Shelf
 from .bundle import Bundle, Section, open_bundle
 from .findings import Finding
 from .records import OPEN
 from .store import Store
-from ..protocol.errors import TollbookError
-from ..protocol.world import world_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +38,7 @@ def shelf_of(store: Store) -> Shelf:
     return Shelf(fetch)
 
 
-def audit_run(
+def audit_run(  # noqa: PLR0913 - one run of a store, and how to judge it
     store: Store,
     run: int,
     run_id: str,
@@ -49,19 +48,22 @@ def audit_run(
     keep: bool = False,
     signatures: bool = True,
 ) -> Audit:
-    """The audit of one run of a store; a damaged file is a finding too."""
+    """The audit of one run of a store, as it stands at this moment; what can't be read is a finding too."""
     auditor = Auditor(shelf, pins, keep=keep, signatures=signatures)
     notes: list[str] = []
     try:
-        for stored in store.records(run):
-            auditor.record(stored)
-        notes = store.notes(run)
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        auditor.find("store.damaged", f"the file is damaged: {error}", None)
+        with store.snapshot():
+            for stored in store.records(run):
+                auditor.record(stored)
+            notes = store.notes(run)
+    except LedgerError as error:
+        auditor.find(error.code, error.text, None)
     return auditor.finish(notes, run_id)
 
 
-def verify_store(path: Path, runs: Sequence[tuple[int, str]], pins: Pins = NO_PINS, jobs: int = 1) -> Iterator[Audit]:
+def verify_store(
+    path: Path, runs: Sequence[tuple[int, str]], pins: Pins = NO_PINS, jobs: int = 1
+) -> Iterator[Audit]:
     """The audits of these runs of a ledger, in their order."""
     if jobs > 1 and len(runs) > 1 and "fork" in multiprocessing.get_all_start_methods():
         yield from _in_processes(path, runs, pins, jobs)
@@ -87,7 +89,9 @@ def verify_bundle(path: Path, pins: Pins = NO_PINS, *, keep: bool = False) -> It
             flaws = []
 
 
-def _audit_section(section: Section, shelf: Shelf, pins: Pins, before: Sequence[Finding], *, keep: bool) -> Audit:
+def _audit_section(
+    section: Section, shelf: Shelf, pins: Pins, before: Sequence[Finding], *, keep: bool
+) -> Audit:
     auditor = Auditor(shelf, pins, keep=keep)
     for stored in section.records:
         auditor.record(stored)
@@ -122,7 +126,7 @@ def _read_facts(store: Store, runs: Sequence[tuple[int, str]], shelf: Shelf) -> 
         try:
             opened = OPEN.decode(store.body(run, 0))
             shelf.facts(opened.facts, world_of(opened.world))
-        except (TollbookError, ValueError, sqlite3.Error):
+        except (TollbookError, ValueError):
             continue  # the run's own audit says what is wrong
 
 

@@ -1,6 +1,7 @@
 """Writing a run: every act through the door, every decision made and kept with it.
 
-    begin ─► brief* ─► (admit a signed message ─► rule ─► keep both)* ─► seal ─► checkpoint
+    begin  ─► brief* ─► (admit a signed message ─► rule ─► keep both)* ─► seal ─► checkpoint
+    resume ─► every record judged again ─► on from the last one
 
 A party played in this process speaks through a `Voice`, which numbers, signs
 and salts for it; a party outside brings its own bytes to `admit`. Both pass
@@ -8,12 +9,17 @@ the same door. Records are kept in one transaction per `group` of them, a
 message never without its decision; what `flush` returned from is on disk. A
 run without groups is kept whole, when it is sealed, or not at all.
 
+A writer that was stopped between a message and its decision (an interrupt, a
+bug in a market) writes no more: what it holds is not what the file holds.
+
 Not here: who plays (`tollbook.tasks`), what the file looks like (`store`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Self
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -21,13 +27,13 @@ from msgspec.structs import replace
 from ..protocol.bodies import (
     Agent,
     Brief,
+    KeyChange,
     LedgerKey,
     Message,
     Open,
     Origin,
     Outcome,
     Party,
-    PartText,
     Seal,
     TaskRef,
     Turn,
@@ -36,7 +42,6 @@ from ..protocol.bodies import (
 )
 from ..protocol.canonical import (
     MAX_OPEN_BYTES,
-    MAX_PART_BYTES,
     MAX_RECORD_BYTES,
     admit,
     check_size,
@@ -44,15 +49,18 @@ from ..protocol.canonical import (
     encode,
     encode_typed,
 )
-from ..protocol.derive import ledger_key, message_salt, nonce, own_salt, party_key, party_seed
+from ..protocol.derive import ledger_key, nonce, own_salt, party_key, party_seed
 from ..protocol.engine import Ruling
-from ..protocol.errors import CanonicalError, DoorError, LedgerError
-from ..protocol.keys import SigningKey, key_text, pae, signature_text
-from ..protocol.world import part_fields, world_of
+from ..protocol.errors import CanonicalError, DoorError, LedgerError, TollbookError
+from ..protocol.keys import key_text, pae, signature_text
+from ..protocol.world import world_of
+from .audit import Auditor
 from .notes import Checkpoint, print_checkpoint, sign_note
-from .records import DECISION, ENVELOPE_BYTES, MESSAGE, Part
+from .records import DECISION, ENVELOPE_BYTES, KEY, MESSAGE, Part
 from .run import Member, Objection, Run
 from .store import Draft
+from .verify import shelf_of
+from .voice import Voice, part_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +68,8 @@ if TYPE_CHECKING:
     from ..protocol.tables import Facts
     from .blobs import Blob
     from .store import Store
+
+T = TypeVar("T")
 
 GROUP_RECORDS = 100
 MAX_BODY_BYTES = MAX_RECORD_BYTES - ENVELOPE_BYTES
@@ -98,7 +108,9 @@ class Writer:
         self._group = group
         self._kept = run.size
         self._pending: list[Draft] = []
+        self._notes: list[str] = []
         self._blobs: Sequence[Blob] = ()
+        self._over: str | None = None
 
     @classmethod
     def begin(  # noqa: PLR0913 - a run's beginnings
@@ -134,6 +146,28 @@ class Writer:
             writer.flush()
         return writer
 
+    @classmethod
+    def resume(cls, store: Store, secret: bytes, number: int, *, group: int | None = GROUP_RECORDS) -> Self:
+        """Goes on with the store's open run `number`: judges what is there, and appends to it.
+
+        Raises:
+            LedgerError: `run.unknown`; `run.sealed`; `run.foreign`, another
+                ledger opened it; `run.damaged`, an audit finds something; or
+                `run.facts`, its start rows aren't here.
+        """
+        run_id = store.id(number)
+        auditor = Auditor(shelf_of(store))
+        for stored in store.records(number):
+            auditor.record(stored)
+        run = _open_run(auditor, run_id)
+        if run.ledger_key != ledger_key(secret).public:
+            raise LedgerError(
+                "run.foreign",
+                f"run `{run_id[:12]}` was opened by ledger `{run.opened.ledger.name}`, which has another key",
+                "only the ledger that opened a run can go on with it",
+            )
+        return cls(store, secret, run, number, group)
+
     @property
     def id(self) -> str:
         """The run id."""
@@ -145,25 +179,44 @@ class Writer:
         return self.run.opened
 
     def brief(self, party: str, text: str) -> None:
-        """Tells one party alone what it is there for."""
-        part = self._own_part(party, "brief", "part", text)
-        objection = self.run.brief(party)
-        if objection is not None:
-            raise LedgerError(objection.code, objection.text)
-        self._keep("brief", encode_typed(Brief(part=part.text.digest, party=party)), None, (part,))
+        """Tells one party alone what it is there for.
+
+        Raises:
+            LedgerError: there is no such party, or messages came before.
+        """
+        with self._whole():
+            part = self._own_part(party, "brief", "part", text)
+            objection = self.run.brief(party)
+            if objection is not None:
+                raise LedgerError(objection.code, objection.text)
+            self._keep("brief", encode_typed(Brief(part=part.text.digest, party=party)), None, (part,))
 
     def turn(
-        self, party: str, n: int | None, *, given: str | None = None, gave: str | None = None, usage: Usage | None = None
+        self,
+        party: str,
+        n: int | None,
+        *,
+        given: str | None = None,
+        gave: str | None = None,
+        usage: Usage | None = None,
     ) -> None:
-        """Keeps what an agent was given and gave around its message `n`, as evidence."""
-        parts = {
-            field: self._own_part(party, "turn", field, text)
-            for field, text in (("gave", gave), ("given", given))
-            if text is not None
-        }
-        digests = {field: part.text.digest for field, part in parts.items()}
-        body = Turn(gave=digests.get("gave"), given=digests.get("given"), n=n, party=party, usage=usage)
-        self._keep("turn", encode_typed(body), None, tuple(parts.values()))
+        """Keeps what an agent was given and gave around its message `n`, as evidence.
+
+        Raises:
+            LedgerError: there is no such party, or `n` is beyond its next message.
+        """
+        with self._whole():
+            objection = self.run.turn(party, n)
+            if objection is not None:
+                raise LedgerError(objection.code, objection.text)
+            parts = {
+                field: self._own_part(party, "turn", field, text)
+                for field, text in (("gave", gave), ("given", given))
+                if text is not None
+            }
+            digests = {field: part.text.digest for field, part in parts.items()}
+            body = Turn(gave=digests.get("gave"), given=digests.get("given"), n=n, party=party, usage=usage)
+            self._keep("turn", encode_typed(body), None, tuple(parts.values()))
 
     def voice(self, party: str) -> Voice:
         """The voice of a party played in this process, with the key the secret gives it."""
@@ -172,15 +225,19 @@ class Writer:
     def admit(self, body: bytes, sig: str, parts: Sequence[Part] = (), *, verified: bool = False) -> Ruling:
         """Rules on a signed message and keeps both records.
 
+        The bytes of an earlier message again get the decision on it again.
         ``verified`` is for a voice of this process, which has just signed.
 
         Raises:
             DoorError: the message is not authentic; nothing is kept, `n` is not used.
         """
-        message = self._read(body)
+        self._go_on()
+        message = self._read(body, MESSAGE)
         member = self.run.members.get(message.sender)
         if member is not None and message.n < member.n:
-            return self._again(member, message, body)
+            seq = self._said(member, message.n, body, sig, "message")
+            decided, _sig = self._stored(seq + 1)
+            return Ruling(DECISION.decode(decided), decided, None)
         objection = self.run.door(message)
         if objection is None and not verified:
             objection = self.run.signed("message", body, sig, self.run.members[message.sender].keys)
@@ -192,121 +249,160 @@ class Writer:
             action = self.run.read_action(message)
         except CanonicalError as error:
             raise DoorError(error.code, error.text, error.hint) from None
+        return self._rule(message, action, Draft("message", body, sig, tuple(parts)))
+
+    def _rule(self, message: Message, action: Any, draft: Draft) -> Ruling:  # noqa: ANN401 - a world's action
         seq = self.run.size
-        self._keep("message", body, sig, tuple(parts))
-        ruling = self.run.rule(message, action, seq)
-        self._keep("decision", ruling.body, None, ())
-        self.run.ruled(message, seq, accepted=ruling.decision.outcome == "accepted")
-        if self._group is not None and len(self._pending) >= self._group:
-            self.flush()
+        with self._whole():
+            self._keep(*draft)
+            ruling = self.run.rule(message, action, seq)
+            self._keep("decision", ruling.body, None, ())
+            self.run.ruled(message, seq, accepted=ruling.decision.outcome == "accepted")
+        self._flush_group()
         return ruling
 
+    def change_key(self, body: bytes, sig: str) -> int:
+        """Keeps a signed change of a party's keys; returns the seq of its record.
+
+        The bytes of an earlier change again get its seq again.
+
+        Raises:
+            DoorError: the change is not authentic, or not one that may be; nothing is kept.
+        """
+        self._go_on()
+        change = self._read(body, KEY)
+        member = self.run.members.get(change.party)
+        if member is not None and change.by == "party" and change.n < member.n:
+            return self._said(member, change.n, body, sig, "key")
+        with self._whole():
+            objection = self.run.key(change, body, sig)
+            if objection is not None:
+                raise DoorError(objection.code, objection.text)
+            self._keep("key", body, sig, ())
+        self._flush_group()
+        return self.run.size - 1
+
+    def revoke_key(self, party: str, key: bytes) -> int:
+        """Takes a key (raw, 32 bytes) from a party in the ledger's name; returns the seq of its record.
+
+        Raises:
+            DoorError: the party doesn't hold the key, or there is no such party.
+        """
+        change = KeyChange(
+            by="ledger",
+            change="revoke",
+            key=key_text(key),
+            n=self.run.ledger_n,
+            party=party,
+            seen=(self.run.size - 1, self.run.prev),
+        )
+        body = encode_typed(change)
+        return self.change_key(body, signature_text(self._key.sign(pae("key", body))))
+
     def flush(self, notes: Sequence[str] = ()) -> None:
-        """Puts what is pending on disk; after it, all of it is durable."""
+        """Puts what is pending, and notes, on disk; after it, all of it is durable.
+
+        Raises:
+            LedgerError: `ledger.write` and the like; all of it is pending still.
+        """
+        self._notes.extend(notes)
         if self._number is None:
             blobs = [(blob.digest, blob.lines) for blob in self._blobs]
-            self._number = self._store.add_run(self.run.id, self._pending, blobs, notes)
-        elif self._pending or notes:
-            self._store.append(self._number, self._kept, self._pending, notes)
+            self._number = self._store.add_run(self.run.id, self._pending, blobs, self._notes)
+        elif self._pending or self._notes:
+            self._store.append(self._number, self._kept, self._pending, self._notes)
         self._kept += len(self._pending)
-        self._pending = []
+        self._pending, self._notes = [], []
 
     def seal(self, outcome: Outcome) -> str:
         """Ends the run and signs its checkpoint; returns the run root in hex."""
-        assert self.run.state is not None
-        seal = Seal(outcome=outcome, root=self.run.state.root(), rows=self.run.state.count())
-        self._keep("seal", encode_typed(seal), None, ())
-        root = self.run.root()
-        checkpoint = Checkpoint(f"{self.opened.ledger.name}/run/{self.run.id}", self.run.size, root)
-        note = sign_note(print_checkpoint(checkpoint), self.opened.ledger.name, self._key)
+        with self._whole():
+            assert self.run.state is not None, "a writer has rules and start rows"
+            seal = Seal(outcome=outcome, root=self.run.state.root(), rows=self.run.state.count())
+            self._keep("seal", encode_typed(seal), None, ())
+            root = self.run.root()
+            checkpoint = Checkpoint(f"{self.opened.ledger.name}/run/{self.run.id}", self.run.size, root)
+            note = sign_note(print_checkpoint(checkpoint), self.opened.ledger.name, self._key)
+        self._over = "is done: the run is sealed"
         self.flush([note])
         return root.hex()
 
-    def _keep(self, kind: str, body: bytes, sig: str | None, parts: tuple[Part, ...]) -> None:
+    def _keep(self, kind: str, body: bytes, sig: str | None, parts: Sequence[Part]) -> None:
         if kind != "open":
             check_size(body, MAX_BODY_BYTES)
         self.run.link(kind, body, sig)
         self._pending.append(Draft(kind, body, sig, parts))
 
+    @contextmanager
+    def _whole(self) -> Generator[None]:
+        """What is kept within it is kept whole, or the writer is over."""
+        self._go_on()
+        size, pending = self.run.size, len(self._pending)
+        try:
+            yield
+        except BaseException as error:
+            if self.run.size != size or not isinstance(error, TollbookError):
+                del self._pending[pending:]
+                self._over = "was stopped in the middle of an act"
+            raise
+
+    def _go_on(self) -> None:
+        if self._over is not None:
+            raise LedgerError(
+                "run.over", f"the writer of run `{self.id[:12]}` {self._over}", "an open run can be resumed"
+            )
+
+    def _flush_group(self) -> None:
+        if self._group is not None and len(self._pending) >= self._group:
+            self.flush()
+
     def _own_part(self, party: str, kind: str, field: str, text: str) -> Part:
         salt = own_salt(self._secret, self.opened.nonce, party, kind, self.run.size, field)
         return Part(field, part_text(salt, text))
 
-    def _read(self, body: bytes) -> Message:
+    def _read(self, body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
         try:
-            return admit(body, MESSAGE, MAX_BODY_BYTES)
+            return admit(body, decoder, MAX_BODY_BYTES)
         except CanonicalError as error:
             raise DoorError(error.code, error.text, error.hint) from None
 
-    def _again(self, member: Member, message: Message, body: bytes) -> Ruling:
-        """The recorded decision on a message that was sent before, byte for byte."""
-        seq = member.said[message.n]
-        if self._body(seq) != body:
-            raise DoorError("message.n", f"n is {message.n}, the next of `{member.id}` is {member.n}")
-        decided = self._body(seq + 1)
-        return Ruling(DECISION.decode(decided), decided, None)
+    def _said(self, member: Member, n: int, body: bytes, sig: str, kind: Literal["message", "key"]) -> int:
+        """The seq of the record in which a party said the very same before, under its number `n`."""
+        seq = member.said[n]
+        known, known_sig = self._stored(seq)
+        if known != body:
+            raise DoorError("message.n", f"n is {n}, the next of `{member.id}` is {member.n}")
+        if known_sig != sig:
+            # The key that signed it may be gone by now; another signature has to be good by today's.
+            objection = self.run.signed(kind, body, sig, member.keys)
+            if objection is not None:
+                raise DoorError(objection.code, objection.text)
+        self._flush_group()  # a flush that failed before leaves the answer undurable until now
+        return seq
 
-    def _body(self, seq: int) -> bytes:
+    def _stored(self, seq: int) -> tuple[bytes, str | None]:
         if seq >= self._kept:
-            return self._pending[seq - self._kept].body
+            draft = self._pending[seq - self._kept]
+            return draft.body, draft.sig
         assert self._number is not None
-        return self._store.body(self._number, seq)
+        return self._store.signed(self._number, seq)
 
 
-class Voice:
-    """A party played in this process: numbers, salts and signs what it says."""
-
-    def __init__(self, writer: Writer, party: str, seed: bytes) -> None:
-        self._writer = writer
-        self._party = party
-        self._seed = seed
-        self._key = SigningKey.from_seed(seed)
-        self._nonce = writer.opened.nonce
-
-    def say(
-        self, action: msgspec.Struct, *, to: str | None, reply_to: int | None = None, key: str | None = None
-    ) -> Ruling:
-        """Sends an action; fields that are parts hold their text, which goes beside the record.
-
-        Raises:
-            CanonicalError: a value that has no canonical form, or is too large.
-            DoorError: the key was revoked.
-        """
-        run = self._writer.run
-        n = run.members[self._party].n
-        parts = [
-            Part(field, part_text(message_salt(self._seed, self._nonce, n, field), getattr(action, field)))
-            for field in part_fields(type(action))
-        ]
-        if parts:
-            action = msgspec.structs.replace(action, **{part.field: part.text.digest for part in parts})
-        message = Message(
-            action=msgspec.Raw(encode(action)),
-            sender=self._party,
-            key=key,
-            n=n,
-            reply_to=reply_to,
-            seen=(run.size - 1, run.prev),
-            to=to,
+def _open_run(auditor: Auditor, run_id: str) -> Run:
+    """The run that was judged, if it can be gone on with."""
+    audit = auditor.finish([], run_id)
+    if audit.outcome is not None:
+        raise LedgerError(
+            "run.sealed", f"run `{run_id[:12]}` is sealed", "a sealed run can't be gone on with"
         )
-        body = encode_typed(message)
-        sig = signature_text(self._key.sign(pae("message", body)))
-        return self._writer.admit(body, sig, parts, verified=True)
-
-
-def part_text(salt: str, text: str) -> PartText:
-    """A part of this text.
-
-    Raises:
-        CanonicalError: over 1 MiB, or text that is not Unicode scalar values.
-    """
-    try:
-        size_bytes = len(text.encode())
-    except UnicodeEncodeError:
-        raise CanonicalError("canonical.text", "a text holds a lone surrogate") from None
-    if size_bytes > MAX_PART_BYTES:
-        raise CanonicalError("canonical.size", f"a text of {size_bytes} bytes is over the limit of {MAX_PART_BYTES}")
-    return PartText(salt=salt, text=text)
+    hint = "see `tollbook verify`"
+    if audit.findings:
+        first = audit.findings[0]
+        raise LedgerError("run.damaged", f"run `{run_id[:12]}` is not good: {first.code}: {first.text}", hint)
+    run = audit.replayed
+    if run is None or run.state is None:
+        raise LedgerError("run.facts", f"the start rows of run `{run_id[:12]}` are not here", hint)
+    return run
 
 
 def _part_objection(message: Message, parts: Sequence[Part]) -> Objection | None:
@@ -340,7 +436,5 @@ def _opened(secret: bytes, name: str, plan: Plan, facts: str) -> Open:
         blank,
         ledger=LedgerKey(key=key_text(ledger_key(secret).public), name=name),
         nonce=run_nonce,
-        parties=[
-            replace(party, key=key_text(key)) for party, key in zip(blank.parties, keys, strict=True)
-        ],
+        parties=[replace(party, key=key_text(key)) for party, key in zip(blank.parties, keys, strict=True)],
     )
