@@ -15,7 +15,7 @@ Not here: keeping receipts (`tollbook.ledger.store`); whose key to trust (the re
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -28,8 +28,8 @@ from .score import Score
 from .verdict import Value, Verdict
 
 HEADER: Final = "tollbook.receipt/1\n"
+_FULL = 1_000
 
-Points = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
 Stated = bool | tuple[Integer, Integer] | Literal["error", "undecided"]
 """A predicate's value as a receipt states it."""
 
@@ -50,7 +50,8 @@ class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     predicates: tuple[Entry, ...]
     root: Hex
     run: Hex
-    score: Points | tuple[Integer, Integer]
+    # Not a bounded integer in the union: msgspec 0.23 then crashes the garbage collector.
+    score: int | tuple[Integer, Integer]
     scorer: Hex
     task: Hex | None
     trial: Index
@@ -198,10 +199,13 @@ def _parse(text: str) -> Receipt:
 
 def _problem(receipt: Receipt) -> str | None:
     """What no printed receipt could have stated, though its types admit it."""
-    if isinstance(receipt.score, tuple):
+    if isinstance(receipt.score, int):
+        if not 0 <= receipt.score <= _FULL:
+            return "its score is not of 1000"
+    else:
         numerator, denominator = receipt.score
         lowest = denominator > 1 and Fraction(numerator, denominator).as_integer_ratio() == receipt.score
-        if not lowest or not 0 <= numerator <= 1_000 * denominator:
+        if not lowest or not 0 <= numerator <= _FULL * denominator:
             return "its score is not a fraction in lowest terms, of 1000"
     if list(receipt.checks) != [check for check in CHECKS if check in receipt.checks]:
         return "its checks are not in order, each once"

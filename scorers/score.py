@@ -87,7 +87,7 @@ class Score(NamedTuple):
                 }
                 for verdict in self.predicates
             ],
-            "recorded": {"reward": None if self.recorded is None else exact(self.recorded)},
+            "recorded": {"reward": None if self.recorded is None else float(self.recorded)},
             "agrees": self.agrees,
             "label": self.label,
         }
@@ -136,7 +136,7 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
         judged = judge(predicates, view)
         if judged.points is None:
             names = [each.id for each in (*judged.verdicts, *judged.flags) if each.value is None]
-            stands = "undecided", f"a withheld part leaves open: {', '.join(names)}"
+            stands = "undecided", f"what is not in the file leaves open: {', '.join(names)}"
     return Score(
         run=audit.run,
         root=audit.root,

@@ -34,6 +34,7 @@ VERBS: Final = {
     "show": "show",
     "replay": "replay",
     "verify": "verify",
+    "score": "score",
     "export": "export",
     "prove": "prove",
     "demo": "demo",

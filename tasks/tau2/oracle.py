@@ -4,7 +4,8 @@
 
 Predicates can't replay a reference or go through a shop's rows, so what they
 ask of these is put into the case view under `oracle`. Nothing here comes from
-the recorded grade.
+the recorded grade. What nobody graded, or what may stand in a withheld text,
+is left open.
 
 Source: the retail shop's grading as tau2-bench states it: state equal by
 value after the reference actions, strings told in some assistant text.
@@ -14,9 +15,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...protocol.retail.actions import SendMessage
 from ...protocol.retail.arithmetic import cents, is_whole
 from ...protocol.retail.comparison import equal
 from ...protocol.retail.rules import WRITES
+from ...scorers.view import Withheld
 from ...protocol.tables import State
 from ...protocol.world import Accepted, Act, kind_of
 from .calls import action_of
@@ -56,8 +59,8 @@ def oracle_of(audit: Audit) -> dict[str, Any]:
         "groups": _groups(audit.deeds, task),
         "orders": [_order(run.state, key, orders[key]) for key in sorted(orders)],
         "owner": owner,
-        "state_matches": equal(run.state, _reference(run.world, run.state, task)),
-        "strings": [_string(text, audit.deeds) for text in task.strings],
+        "state_matches": equal(run.state, _reference(run.world, run.state, task)) if task.graded else Withheld.PART,
+        "strings": _strings(task, audit.deeds) if task.graded else Withheld.PART,
         "termination": task.termination,
         "touched_users": sorted({*users, *(run.state.get("order", key).user_id for key in orders)}),
         "writes": [{"asked": asked, "seq": seq} for seq, asked in _writes(audit.deeds)],
@@ -88,12 +91,17 @@ def _perform(world: World, state: State, reference: ReferenceAction) -> None:
         state.commit()
 
 
-def _string(text: str, deeds: list[Deed]) -> dict[str, Any]:
-    """Whether a string was told, and in which messages of the assistant."""
-    wanted = text.lower()
-    said = [(deed.seq, deed.texts.get("text", "")) for deed in deeds if deed.message.sender == "assistant"]
-    seqs = [seq for seq, own in said if own and wanted in own.lower().replace(",", "")]
-    return {"seqs": seqs, "text": text, "told": bool(seqs)}
+def _strings(task: RecordedTask, deeds: list[Deed]) -> list[dict[str, Any]] | Withheld:
+    """Each string, whether it was told, and in which messages; open if it may stand in a withheld text."""
+    said = [deed for deed in deeds if deed.message.sender == "assistant" and isinstance(deed.action, SendMessage)]
+    texts = [(deed.seq, deed.texts["text"].lower().replace(",", "")) for deed in said if "text" in deed.texts]
+    found: list[dict[str, Any]] = []
+    for text in task.strings:
+        seqs = [seq for seq, own in texts if text.lower() in own]
+        if not seqs and len(texts) < len(said):
+            return Withheld.PART
+        found.append({"seqs": seqs, "text": text, "told": bool(seqs)})
+    return found
 
 
 def _touched(deeds: list[Deed], table: str) -> dict[str, list[int]]:

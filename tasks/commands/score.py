@@ -1,0 +1,98 @@
+"""`tollbook score`: what runs were worth, judged again from the trace; no model is called.
+
+    RUN… or FILE ─► verify ─► replayed run ─► predicates ─► score, receipt, and the diff to the last one
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..console import Exit, json_option, print_document, printable
+from ..session import Session, pass_session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ...ledger.audit import Audit
+    from ...scorers.receipt import Difference
+    from ...scorers.score import Score
+
+
+@click.command()
+@click.argument("what", nargs=-1, metavar="[RUN… | FILE]")
+@click.option("--task", type=click.Path(path_type=Path), help="A file of predicates, instead of those of the package.")
+@click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
+@json_option
+@pass_session
+def command(
+    session: Session, what: tuple[str, ...], task: Path | None, *, markdown: bool, as_json: bool
+) -> Exit:
+    """Score runs of the ledger, by id or its beginning (all without one), or the runs of a bundle FILE.
+
+    Each run is verified first; one that doesn't verify is left out by name. A
+    receipt of each score is kept in the ledger, signed, and what moved since
+    the last one is shown.
+    """
+    from ...scorers.report import document_of, markdown_of, text_of  # noqa: PLC0415 - brings in CEL
+    from ..judging import judge_run, read_predicates  # noqa: PLC0415 - as above
+    from ..receipts import keep_receipts  # noqa: PLC0415 - as above
+    from ..selection import bundle_of  # noqa: PLC0415 - as above
+
+    predicates = read_predicates(task)
+    scores = [judge_run(audit, predicates) for audit in _audits(session, what)]
+    moved = [] if bundle_of(what) is not None else keep_receipts(session, scores)
+    if as_json:
+        document = document_of(scores, predicates)
+        print_document("score", {**document, "moved": [_moved(difference) for difference in moved]})
+    elif markdown:
+        click.echo(markdown_of(scores, predicates), nl=False)
+    else:
+        click.echo(text_of(scores, predicates), nl=False)
+        _print_moved(moved)
+    return Exit.FOUND_FALSE if _any_invalid(scores) else Exit.GOOD
+
+
+def _audits(session: Session, what: Sequence[str]) -> Iterator[Audit]:
+    from ...ledger.verify import audit_run, shelf_of, verify_bundle  # noqa: PLC0415 - brings in the market
+    from ..selection import bundle_of, select  # noqa: PLC0415 - as above
+
+    bundle = bundle_of(what)
+    if bundle is not None:
+        yield from verify_bundle(bundle, keep=True)
+        return
+    with session.store() as store:
+        shelf = shelf_of(store)
+        for run, run_id in select(store, what):
+            yield audit_run(store, run, run_id, shelf, keep=True)
+
+
+def _any_invalid(scores: Sequence[Score]) -> bool:
+    return any(score.outcome == "invalid" for score in scores)
+
+
+def _moved(difference: Difference) -> dict[str, object]:
+    from ...scorers.score import exact  # noqa: PLC0415 - brings in CEL
+
+    return {
+        "run": difference.run,
+        "before": exact(difference.before),
+        "after": None if difference.after is None else exact(difference.after),
+        "same_scorer": difference.same_scorer,
+        "moves": [move._asdict() for move in difference.moves],
+    }
+
+
+def _print_moved(moved: Sequence[Difference]) -> None:
+    from ...scorers.report import points  # noqa: PLC0415 - brings in CEL
+
+    if moved:
+        click.echo("\nmoved since the last score:")
+    for difference in moved:
+        after = "no score" if difference.after is None else points(difference.after)
+        click.echo(f"  {difference.run[:12]}  {points(difference.before)} → {after}")
+        for move in difference.moves:
+            records = f" (records {', '.join(map(str, move.seqs))})" if move.seqs else ""
+            click.echo(f"    {printable(move.id)}: {move.before} → {move.after}{records}")

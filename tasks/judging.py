@@ -1,0 +1,90 @@
+"""Which predicates judge a run, and what they are given: from audits to scores.
+
+    audit of a recorded run ─► oracle, case view ─► predicates ─► Score
+    receipts kept before    ─► what this scoring changed
+
+The predicates of recorded retail runs come with the package; another file
+may be given instead, and changes nothing but the judgement.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from ..protocol.canonical import digest_typed
+from ..protocol.errors import ScoreError
+from ..scorers.predicates import PredicateSet, load
+from ..scorers.score import Score, score_run, standing
+from ..scorers.view import case_view
+from .tau2.oracle import oracle_of
+from .tau2.recorded import RecordedTask, read_recorded_task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..ledger.audit import Audit
+
+ACTOR = "assistant"
+_MAX_FILE_BYTES = 64 * 1024
+_ACTION_ID = re.compile(r"(.+)_[0-9]+", re.DOTALL)
+
+
+def read_predicates(path: Path | None) -> PredicateSet:
+    """The predicates of a file, or those of recorded retail runs.
+
+    Raises:
+        ScoreError: the file holds no predicates, or wrong ones.
+        OSError: it can't be read.
+    """
+    if path is None:
+        return load((files("tollbook.tasks") / "suites" / "retail" / "recorded.toml").read_text(encoding="utf-8"))
+    with path.open("rb") as file:
+        data = file.read(_MAX_FILE_BYTES + 1)
+    if len(data) > _MAX_FILE_BYTES:
+        raise ScoreError("predicate.size", f"`{path}` is over {_MAX_FILE_BYTES} bytes", "give a file of predicates")
+    try:
+        return load(data.decode())
+    except UnicodeDecodeError:
+        raise ScoreError("predicate.form", f"`{path}` is not UTF-8 text", "give a file of predicates") from None
+
+
+def judge_run(audit: Audit, predicates: PredicateSet) -> Score:
+    """The score of a run whose audit kept its deeds; a run that must not be judged has its reason instead.
+
+    Raises:
+        ScoreError: the run's task is not that of a recorded run.
+    """
+    if standing(audit) is not None:
+        return score_run(audit, predicates, None)
+    if audit.task is None:
+        raise ScoreError(
+            "score.task",
+            f"run `{audit.run[:12]}` has no task that predicates could judge it by",
+            "name the runs to be scored; a bundle must hold their tasks",
+        )
+    task = read_recorded_task(audit.task)
+    return score_run(
+        audit,
+        predicates,
+        case_view(audit, ACTOR, oracle_of(audit), predicates.reads),
+        recorded=_reward(task),
+        label=label_of(task),
+        cluster=digest_typed((task.actions, task.strings)),
+    )
+
+
+def label_of(task: RecordedTask) -> str | None:
+    """What is wrong with the label of a recorded run: it names another task than it was graded by."""
+    graded = {match[1] for action in task.actions if (match := _ACTION_ID.fullmatch(action.id))}
+    if not graded or graded == {task.recorded_id}:
+        return None
+    return f"recorded as task {task.recorded_id}, graded by the actions of task {', '.join(sorted(graded))}"
+
+
+def _reward(task: RecordedTask) -> Fraction | None:
+    reward = None if task.reward is None else float(task.reward)
+    return None if reward is None or not math.isfinite(reward) else Fraction(repr(reward))
