@@ -1,10 +1,11 @@
-"""Writes docs/CLI.md and docs/ERRORS.md: the first from the commands, the second by running bad ones.
+"""Writes docs/CLI.md, docs/ERRORS.md and docs/FORGERY.md: from the commands, bad ones, and forged runs.
 
-    commands (click)                         →  CLI.md      usage, options, defaults, settings
-    tests/cli/errors.cases  →  play each     →  ERRORS.md   what a terminal shows
+    commands (click)                        →  CLI.md      usage, options, defaults, settings
+    tests/cli/errors.cases     →  play each →  ERRORS.md   what a terminal shows
+    tests/quality/forgeries.py →  forge     →  FORGERY.md  what finds each forgery
 
-`make docs` runs it; tests/test_docs.py fails when the files differ from what it
-would write. It takes no text from click's own help, whose layout changes with
+`make docs` runs it; tests/test_docs.py and tests/quality/test_forgery.py fail when the
+files differ from what it would write. It takes no text from click's own help, whose layout changes with
 click and the terminal.
 """
 
@@ -19,8 +20,9 @@ from typing import NamedTuple
 import click
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "cli"))
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("cli", "quality")]
 
+from forgery_table import page as forgery_page  # noqa: E402 - found by the line above
 from script import Ran, Stage, parse  # noqa: E402 - found by the line above
 
 from tollbook.tasks.cli import root  # noqa: E402 - as above
@@ -170,8 +172,8 @@ def _default(option: click.Option) -> str:
 
 
 def main() -> None:
-    """Writes both files."""
-    for name, text in (("CLI.md", cli_page()), ("ERRORS.md", errors_page())):
+    """Writes the files."""
+    for name, text in (("CLI.md", cli_page()), ("ERRORS.md", errors_page()), ("FORGERY.md", forgery_page())):
         (ROOT / "docs" / name).write_text(text, encoding="utf-8")
         print(f"docs/{name}")
 

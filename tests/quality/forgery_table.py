@@ -1,0 +1,198 @@
+"""Who forges each thing, and what finds it: the table of docs/FORGERY.md.
+
+    thing × hand ─► forged bundle ─► verified with nothing from outside, with a pinned key, with a
+                                     checkpoint kept from before ─► Cell
+
+Not here: how one thing is forged so that every hash fits (`forge`, `forgeries`).
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from forge import Hand, Trace, mend
+from forgeries import FRESH, IMPORTED, PLAYED, Forgery
+from specimens import LEDGER, SECRET, Specimen, imported, played, signing_keys
+
+from tollbook.ledger.anchor import NO_PINS, Pins
+from tollbook.ledger.notes import vkey_of
+from tollbook.ledger.verify import verify_bundle
+from tollbook.protocol.derive import ledger_key
+from tollbook.protocol.errors import BundleError
+from tollbook.protocol.keys import SigningKey, key_bytes, key_text
+
+
+class Cell(NamedTuple):
+    """What finds a forgery, by what the reader brings; nothing does where the codes are empty."""
+
+    run: str
+    forgery: Forgery
+    hand: str
+    found: dict[str, tuple[str, ...]]
+
+    @property
+    def needs(self) -> str:
+        """The least that a reader must bring, or `nothing`."""
+        return next((level for level in LEVELS if self.found.get(level)), "nothing")
+
+
+LEVELS = (
+    "the file",
+    "the ledger's key",
+    "the user's key",
+    "an older checkpoint",
+    "the last checkpoint",
+    "the source",
+)
+"""What a reader has, the least first."""
+
+NEEDS = (*LEVELS, "nothing")
+HANDS = ("an outsider", "another key", "the party", "the operator", "the operator, the user outside")
+
+
+@cache
+def table() -> tuple[Cell, ...]:
+    """Every forgery by every hand, and what finds each."""
+    with tempfile.TemporaryDirectory() as folder:
+        return tuple(_cells(Path(folder)))
+
+
+def _cells(folder: Path) -> Iterator[Cell]:
+    for specimens, forgeries in (((played(), played(outside=True)), PLAYED), ((imported(),), IMPORTED)):
+        for forgery in forgeries:
+            for specimen in specimens:
+                for name, hand in hands(specimen, forgery.party).items():
+                    bundle = forged(specimen, forgery, hand)
+                    yield Cell(specimen.name, forgery, name, found(specimen, bundle, folder / "forged.jsonl"))
+
+
+def hands(specimen: Specimen, party: str) -> dict[str, Hand]:
+    """Who forges, with the keys that each has."""
+    trace = Trace.read(specimen.bundle)
+    fresh = {key_text(FRESH.public): FRESH}
+    held = signing_keys(specimen)
+    if specimen.outside:
+        return {HANDS[4]: Hand(held | fresh)}
+    own = {key: SigningKey.from_seed(bytes([200 + place]) * 32) for place, key in enumerate(trace.keys())}
+    keys = [one["key"] for one in trace.entries[0].body["parties"] if one["id"] == party]
+    keys += [entry.body["key"] for entry in trace.all("key") if entry.body["party"] == party]
+    party_keys = {key: held[key] for key in keys}
+    return dict(zip(HANDS, map(Hand, (fresh, own | fresh, party_keys | fresh, held | fresh)), strict=False))
+
+
+def forged(specimen: Specimen, forgery: Forgery, hand: Hand) -> bytes:
+    """The forged bundle."""
+    trace = Trace.read(specimen.bundle)
+    mend(trace, hand, again=forgery.again, events=forgery.change(trace))
+    return trace.bundle()
+
+
+def found(specimen: Specimen, bundle: bytes, path: Path) -> dict[str, tuple[str, ...]]:
+    """What finds something in a bundle, by what the reader has: codes, `open` or `unanchored`."""
+    path.write_bytes(bundle)
+    user = Trace.read(specimen.bundle).entries[0].body["parties"][0]["key"]
+    pins = (
+        NO_PINS,
+        Pins(vkeys=(vkey_of(LEDGER, ledger_key(SECRET).public),)),
+        Pins(vkeys=(vkey_of("user", key_bytes(user)),)),
+        Pins(checkpoints=(specimen.half,)),
+        Pins(checkpoints=(specimen.whole,)),
+    )
+    return {level: _codes(path, pin, level) for level, pin in zip(LEVELS, pins, strict=False)}
+
+
+def _codes(path: Path, pins: Pins, level: str) -> tuple[str, ...]:
+    try:
+        audits = list(verify_bundle(path, pins))
+    except BundleError as error:
+        return (error.code,)
+    codes = dict.fromkeys(finding.code for audit in audits for finding in audit.findings)
+    if codes:
+        return tuple(codes)
+    if not all(audit.good for audit in audits):
+        return ("open",)
+    # What anchors nothing can't leave a run unanchored; `--require anchored` makes it an exit code.
+    anchors = level not in ("the file", "the user's key")
+    return ("unanchored",) if anchors and not all(audit.anchored for audit in audits) else ()
+
+
+def page() -> str:
+    """The text of docs/FORGERY.md."""
+    return "\n".join([*_INTRODUCTION, "", *_tables(), *_counts(), *_LIMITS, ""])
+
+
+def _tables() -> Iterator[str]:
+    for run, title in (("played", "A played run"), ("imported", "An imported run")):
+        cells = [cell for cell in table() if cell.run == run]
+        names = [hand for hand in HANDS if any(cell.hand == hand for cell in cells)]
+        yield from (f"## {title}", "", f"| forged | {' | '.join(names)} |", "| --- |" + " --- |" * len(names))
+        for forgery in dict.fromkeys(cell.forgery for cell in cells):
+            row = {cell.hand: cell for cell in cells if cell.forgery is forgery}
+            yield f"| {forgery.title} | {' | '.join(_shown(row[name]) for name in names)} |"
+        yield ""
+
+
+def _shown(cell: Cell) -> str:
+    if cell.needs == "nothing":
+        return "**nothing**"
+    first, *more = cell.found[cell.needs]
+    need = "" if cell.needs == "the file" else f"{cell.needs}: "
+    return f"{need}`{first}`" + (f" +{len(more)}" if more else "")
+
+
+def _counts() -> Iterator[str]:
+    yield from ("## Counts", "", f"| by | {' | '.join(NEEDS)} | all |")
+    yield "| --- |" + " ---: |" * (len(NEEDS) + 1)
+    for hand in HANDS:
+        own = [cell.needs for cell in table() if cell.hand == hand]
+        yield f"| {hand} | {' | '.join(str(own.count(need)) for need in NEEDS)} | {len(own)} |"
+    every = [cell.needs for cell in table()]
+    yield f"| all | {' | '.join(str(every.count(need)) for need in NEEDS)} | {len(every)} |"
+    yield ""
+
+
+_INTRODUCTION = """\
+# What a forger can do, and what finds it
+
+<!-- Made by `make docs` from tests/quality/forgeries.py. Edit that instead. -->
+
+Two small runs are exported. Then one thing of a run is forged, and every hash is made again as far as the
+forger's keys go: names of blobs, `prev`, leaves, `seen` and `n`, signatures, the checkpoint; where it says
+so, every decision and the seal too. The file is verified, and each cell names the least that a reader must
+have to find the forgery, with the first code found (and how many other codes):
+
+- a code alone: the file is enough, nothing else is known;
+- **the ledger's key**, or **the user's key**: pinned by `verify --key`;
+- **an older checkpoint**, of the run's first half, or **the last checkpoint**, of all of it: kept from
+  before the forgery, and given by `verify --checkpoint`;
+- **nothing**: no check finds it.
+
+`open` is an unsealed run, which is never valid. `unanchored`: the run agrees with itself, and what the reader
+pinned or kept is of another; `verify --require anchored` then ends with exit code 4.
+
+Who forges: **an outsider** has the file and no key. **Another key** is an outsider who puts keys of his own
+in the place of all others and signs everything again. **The party** has the assistant's keys (the user's,
+for the run's last words). **The operator** has the ledger's secret, which gives the ledger's key and the keys
+of all who play in process; in the last column the user plays from outside, under a key of his own.
+""".splitlines()
+
+_LIMITS = """\
+## What this comes to
+
+- A wrong decision is found in the file alone, whoever forged it: decisions are made again from the rules, and
+  nothing that a file says of them is believed. The same goes for a final row and the seal's count.
+- What follows from no rule (texts, briefs, turns, what was asked, the open record) is held by signatures and
+  hashes. Against somebody who replaces every key, pin the ledger's. Against the operator, who holds that one,
+  keep a checkpoint, or play under a key of your own: each message commits to all that came before it.
+- What comes after a party's last message is not held by its `seen`, but by a checkpoint that covers it.
+- Nothing finds what an operator told wrongly from the start, before anybody kept a checkpoint: a model's
+  name, usage, the text of a turn. He can drop, delay or reorder what nobody has answered yet, and nothing
+  proves that no other run was made. An environment note is his word under his key; no record names it.
+  Whoever holds a party's key can sign for it.
+- Whether start rows, briefs and scripted parties are those of the task file is a check of its own (conduct),
+  made where that file is at hand; for an imported run `verify --source` imports its source again.
+""".splitlines()
