@@ -32,7 +32,7 @@ import msgspec
 
 from ..ledger.audit import Audit, Deed
 from ..ledger.run import Run
-from ..protocol.canonical import encode
+from ..protocol.canonical import encode, encode_typed
 from ..protocol.engine import admit_kind
 from ..protocol.errors import ScoreError
 from ..protocol.tables import State
@@ -44,6 +44,8 @@ LARGE = 1_000
 
 _FIGURE = re.compile(r"(?<![0-9])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,13})(?:\.([0-9]+))?(?![0-9])")
 _ACTS = frozenset({"acts", "did", "refused", "heard"})
+
+_JSON = msgspec.json.Decoder()
 
 Json = Any
 Kinds = dict[str, dict[str, list[dict[str, Json]]]]
@@ -92,7 +94,7 @@ def case_view(  # noqa: PLR0913 - the names that a run itself doesn't give
         raise ScoreError("score.actor", f"run `{audit.run[:12]}` has no party `{actor}`")
     open_names = frozenset(name for name, value in oracle.items() if value is Withheld.PART)
     answers = {name: None if name in open_names else value for name, value in oracle.items()}
-    encode(answers)
+    answers = _JSON.decode(encode(answers))
     wanted = frozenset(NAMES) | {"figures", "result"} if want is None else frozenset(want)
     builder = _Builder(audit.deeds, run, actor, wanted)
     document = builder.document()
@@ -184,7 +186,7 @@ class _Builder:
     def _fields(self, deed: Deed) -> dict[str, Json]:
         """The action's own fields, null where the action doesn't fit its kind."""
         if deed.action is not None:
-            return msgspec.to_builtins(deed.action)
+            return _plain(deed.action)
         kind = admit_kind(bytes(deed.message.action))
         known = self._world.kinds.get(kind)
         return {**dict.fromkeys(() if known is None else known.__struct_encode_fields__), "kind": kind}
@@ -193,7 +195,7 @@ class _Builder:
         events = _by_kind(self._world.event_kinds)
         for deed in self._deeds:
             for event in deed.decision.events:
-                fields: dict[str, Json] = msgspec.to_builtins(event)
+                fields = _plain(event)
                 noun, _, past = fields["kind"].partition(".")
                 events[noun][past].append({**fields, "seq": deed.seq})
         return events
@@ -254,7 +256,7 @@ class _Builder:
             act = Act(deed.action, sender, self._run.roles[sender], deed.seq)
             shown = self._world.show(state, act, events)
             if shown is not None:
-                results[deed.seq] = msgspec.to_builtins(shown.value)
+                results[deed.seq] = _plain(shown.value)
                 if sender == self._actor:
                     for table, key in self._each(shown.reads, state):
                         known[table][key] = _row(key, state.get(table, key))
@@ -281,6 +283,11 @@ def figures(text: str) -> list[int]:
     ]
 
 
+def _plain(value: object) -> Json:
+    """A value as plain JSON: the runtime takes lists and maps, but neither tuples nor structs."""
+    return _JSON.decode(encode_typed(value))
+
+
 def _by_kind(kinds: Iterable[str]) -> Kinds:
     made: Kinds = {}
     for kind in kinds:
@@ -290,4 +297,4 @@ def _by_kind(kinds: Iterable[str]) -> Kinds:
 
 
 def _row(key: str, row: msgspec.Struct) -> dict[str, Json]:
-    return {**msgspec.to_builtins(row), "id": key}
+    return {**_plain(row), "id": key}
