@@ -98,10 +98,9 @@ def decide(  # noqa: PLR0913 - a message, its place and the run around it
         if again is not None:
             return again
     role = roles[message.sender]
-    kind = kind_of(type(action))
-    allowed = world.roles.get(kind)
+    allowed = world.senders.get(type(action))
     if allowed is not None and role not in allowed:
-        return _refused(Refusal("party.role", {"kind": kind, "role": role}), seq)
+        return _refused(Refusal("party.role", {"kind": kind_of(type(action)), "role": role}), seq)
     act = Act(action, message.sender, role, seq)
     verdict = world.decide(state, act)
     if isinstance(verdict, Refusal):

@@ -244,14 +244,14 @@ def _parents(level: Sequence[bytes]) -> list[bytes]:
 def _parents_with(level: Sequence[bytes], nodes: Mapping[int, bytes]) -> dict[int, bytes]:
     """The nodes of the level above that differ, if `nodes` replaced their like in `level`."""
     parents: dict[int, bytes] = {}
-    for index in nodes:
-        left = index & ~1
-        if left >> 1 in parents:
-            continue
-        node = nodes.get(left, level[left])
-        if left + 1 < len(level):
-            node = node_hash(node, nodes.get(left + 1, level[left + 1]))
-        parents[left >> 1] = node
+    for index, node in nodes.items():
+        sibling = index ^ 1
+        if sibling < len(level):  # else the last node has no pair and rises as it is
+            other = nodes.get(sibling) or level[sibling]
+            pair = other + node if index & 1 else node + other
+            parents[index >> 1] = sha256(b"\x01" + pair).digest()
+        else:
+            parents[index >> 1] = node
     return parents
 
 

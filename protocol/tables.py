@@ -39,6 +39,10 @@ def row_leaf(table: str, key: str, row: Row) -> bytes:
     return leaf_hash(encode_typed((table, key, row)))
 
 
+def _table_leaf(table: str, count: int, root: bytes) -> bytes:
+    return leaf_hash(encode_typed((table, count, root.hex())))
+
+
 class _StartTable:
     """One table of start rows, sorted by key, with its tree."""
 
@@ -58,10 +62,13 @@ class _StartTable:
     def tree(self) -> Tree:
         return Tree(self.leaves)
 
+    @cached_property
+    def leaf(self) -> bytes:
+        """The table's leaf in the state root of the start rows."""
+        return _table_leaf(self.name, len(self.rows), self.tree.root())
+
     def root_with(self, changes: Mapping[str, Row | None]) -> bytes:
         """The table root when these rows are put (or removed, when None)."""
-        if not changes:
-            return self.tree.root()
         if all(row is not None and key in self.places for key, row in changes.items()):
             changed = {self.places[key]: row_leaf(self.name, key, row) for key, row in changes.items() if row}
             return self.tree.root_with(changed)
@@ -175,8 +182,8 @@ class State:
 
     def commit(self) -> None:
         """Keeps what is staged."""
-        for table, key, _before, after in self.staged():
-            self._changes[table][key] = after
+        for (table, key), row in self._staged.items():
+            self._changes[table][key] = row
         self._staged.clear()
 
     def discard(self) -> None:
@@ -198,13 +205,17 @@ class State:
     def root(self) -> str:
         """The state root of the committed rows, in hex."""
         leaves = [
-            leaf_hash(encode_typed((name, self._table_count(name), table.root_with(self._changes[name]).hex())))
+            _table_leaf(name, self._table_count(name), table.root_with(self._changes[name]))
+            if self._changes[name]
+            else table.leaf
             for name, table in self.facts.tables.items()
         ]
         return root_of(leaves).hex()
 
     def _table_count(self, table: str) -> int:
         start, changes = self._start[table], self._changes[table]
+        if not changes:
+            return len(start)
         added = sum(1 for key, row in changes.items() if row is not None and key not in start)
         removed = sum(1 for key, row in changes.items() if row is None and key in start)
         return len(start) + added - removed

@@ -122,6 +122,11 @@ class World(ABC):
         return {kind_of(action): action for action in self.actions}
 
     @cached_property
+    def senders(self) -> dict[type[msgspec.Struct], frozenset[str]]:
+        """The roles that may send an action, by its type; a type that isn't listed is open to every role."""
+        return {self.kinds[kind]: roles for kind, roles in self.roles.items() if kind in self.kinds}
+
+    @cached_property
     def event_kinds(self) -> dict[str, type[msgspec.Struct]]:
         """The event types by kind."""
         return {kind_of(event): event for event in self.events}
