@@ -27,7 +27,10 @@ UNSCORED_AT_0: tuple[Outcome, ...] = ("open", "abandoned")
 
 
 class Mean(NamedTuple):
-    """A mean of scores, out of 1,000; ``interval`` is None for runs of fewer than two tasks."""
+    """A mean of scores, out of 1,000.
+
+    ``interval`` ends at 0 and at 1,000, beyond which no mean is; None for runs of fewer than two tasks.
+    """
 
     value: Fraction
     interval: stats.Interval | None
@@ -137,7 +140,10 @@ def _mean(scores: Sequence[Score]) -> Mean | None:
         return None
     values = [Fraction(0) if score.value is None else score.value for score in scores]
     clusters = [score.cluster for score in scores]
-    return Mean(stats.mean(values), stats.interval(values, clusters), len(values), len(set(clusters)))
+    found = stats.interval(values, clusters)
+    if found is not None:
+        found = stats.Interval(max(found.low, Fraction(0)), min(found.high, Fraction(FULL)))
+    return Mean(stats.mean(values), found, len(values), len(set(clusters)))
 
 
 def _row(place: int, name: str, judged: Sequence[Score], predicates: PredicateSet) -> Row:

@@ -1,0 +1,196 @@
+"""The report on hand-made scores: every number in it can be worked out by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+import pytest
+
+from tollbook.scorers.predicates import PredicateSet, load
+from tollbook.scorers.report import document_of, markdown_of, points, text_of
+from tollbook.scorers.score import Outcome, Score
+from tollbook.scorers.verdict import UNDECIDED, Defect, Flag, Value, Verdict
+
+PREDICATES = load("""
+id = "small"
+title = "A small | file"
+view = 1
+[predicate]
+bought  = {stage = "execution", weight = 600, expr = "true"}
+cheaply = {stage = "choice", weight = 400, expr = "acts.map(a, a.n).sort() == []"}
+[cap]
+greedy = {expr = "true", points = 250}
+""")
+
+
+def score(name: str, bought: Value, cheaply: Value | str, **fields: Any) -> Score:
+    """A scored run; a text in place of a value is an error."""
+    error = cheaply if isinstance(cheaply, str) else None
+    verdicts = (
+        Verdict("bought", "execution", 600, bought, None, (), ()),
+        Verdict("cheaply", "choice", 400, None if isinstance(cheaply, str) else cheaply, error, (), (3,)),
+    )
+    value = sum((each.weight * each.credit for each in verdicts), Fraction(0))
+    capped = bool(fields.pop("capped", False))
+    plain: dict[str, Any] = {
+        "root": "b" * 64,
+        "outcome": "scored",
+        "reason": None,
+        "value": min(value, Fraction(250)) if capped else value,
+        "predicates": verdicts,
+        "caps": (Flag("greedy", 250, capped, None),),
+        "defects": () if error in (None, UNDECIDED) else (Defect("predicate `cheaply`", error),),
+        "recorded": None,
+        "label": None,
+        "custody": "played",
+        "cluster": "t1",
+        "anchored": True,
+        "task": "t1",
+    }
+    checks: dict[str, Any] = dict.fromkeys("123456", "done")
+    return Score(
+        run=name * 64, task_digest="c" * 64, case="first", trial=0, checks=checks, scorer=PREDICATES.digest,
+        **{**plain, **fields},
+    )  # fmt: skip
+
+
+def without(name: str, outcome: Outcome, reason: str) -> Score:
+    return score(name, True, True)._replace(
+        outcome=outcome, reason=reason, value=None, predicates=(), caps=(), root=None if outcome == "open" else "b" * 64
+    )
+
+
+SCORES = [
+    score("1", True, True, recorded=Fraction(1), custody="imported", anchored=False),
+    score("2", True, (1, 3), recorded=Fraction(1), label="called t9, graded as t1", cluster="t2", task="t2"),
+    score("3", True, "divide by zero"),
+    score("4", True, False, capped=True, cluster="t3", task="t3"),
+    score("5", False, UNDECIDED, outcome="undecided", reason="a part", value=None),
+    without("6", "open", "the run is not sealed"),
+    without("7", "abandoned", "the run was given up"),
+    without("8", "invalid", "check 2 failed: signature.invalid, the message is not signed"),
+]
+
+# With open and abandoned runs at 0: 1000, 600, 0, 0 of t1, 733⅓ of t2, 250 of t3. Sums about the mean 430.556 are
+# −122.222, 302.778, −180.556: SE² = 3/2 · 139211 / 36, SE = 76.16, t(2) = 4.303: ± 327.7. The others reach too far.
+TEXT = f"""\
+run           task  case       score  recorded  remark
+111111111111  t1    first       1000      1000
+222222222222  t2    first    733.333      1000  differs; called t9, graded as t1
+333333333333  t1    first        600         –
+444444444444  t3    first        250         –
+555555555555  t1    first  undecided         –
+666666666666  t1    first       open         –
+777777777777  t1    first  abandoned         –
+888888888888  t1    first    invalid         –
+
+8 runs opened, 7 sealed, 4 scored, 4 left out
+mean score: 645.8 of 1000, 95 % interval 0.0 to 1000.0, 4 runs of 3 tasks
+without runs in which a predicate was in error: 661.1 of 1000, 95 % interval 0.0 to 1000.0, 3 runs of 3 tasks
+with open and abandoned runs at 0: 430.6 of 1000, 95 % interval 102.8 to 758.3, 6 runs of 3 tasks
+at full marks: 1 of 4, 95 % interval 0.046 to 0.699
+agreement with the recorded reward: 1 of 2
+
+predicate        stage      weight  held  in part  failed  error  undecided
+bought           execution     600     4        0       1      0          0
+cheaply (local)  choice        400     1        1       1      1          1
+
+left out: {"5" * 64} is undecided: a part
+left out: {"6" * 64} is open: the run is not sealed
+left out: {"7" * 64} is abandoned: the run was given up
+left out: {"8" * 64} is invalid: check 2 failed: signature.invalid, the message is not signed
+differs from the recorded reward: {"2" * 64}
+defect: predicate `cheaply`: divide by zero, in 1 run, first {"3" * 64}
+cap `greedy`, at most 250: 1 run
+label: 1 run called other than they were graded
+points lost on average: choice 266.7
+1 of 2 predicates are local: they use more than the portable core
+signatures of imported runs prove custody since the import, not authorship (1 of 8 runs)
+unanchored: no checkpoint or pinned key from outside, so a cut tail can't be seen (1 of 8 runs)
+intervals at 95 %: means by Student's t over tasks, shares by Wilson's score
+scorer {PREDICATES.digest}
+"""
+
+
+def test_as_text() -> None:
+    assert TEXT == text_of(SCORES, PREDICATES)
+
+
+def test_as_markdown() -> None:
+    lines = markdown_of(SCORES, PREDICATES).splitlines()
+    assert ["# A small \\| file", "", "- 8 runs opened, 7 sealed, 4 scored, 4 left out"] == lines[:3]
+    assert "| predicate | stage | weight | held | in part | failed | error | undecided |" in lines
+    assert "| --- | --- | --: | --: | --: | --: | --: | --: |" in lines
+    assert "| cheaply (local) | choice | 400 | 1 | 1 | 1 | 1 | 1 |" in lines
+    assert "| 222222222222 | t2 | first | 733.333 | 1000 | differs; called t9, graded as t1 |" in lines
+    assert f"- left out: {'8' * 64} is invalid: check 2 failed: signature.invalid, the message is not signed" in lines
+    assert [] == [line for line in lines if not line.isprintable()]
+
+
+def test_as_json() -> None:
+    document = msgspec.json.decode(msgspec.json.encode(document_of(SCORES, PREDICATES)))
+    runs, summary = document["runs"], document["summary"]
+    assert [1000, [2200, 3], 600, 250, None, None, None, None] == [run["score"] for run in runs]
+    fields = ["run", "task", "case", "score", "predicates", "recorded", "agrees", "label"]
+    assert [fields] * 8 == [list(run) for run in runs]
+    assert (8, 7, 4) == (summary["opened"], summary["sealed"], summary["scored"])
+    assert {
+        "undecided": ["5" * 64], "open": ["6" * 64], "abandoned": ["7" * 64], "invalid": ["8" * 64],
+    } == {outcome: [run["run"] for run in left] for outcome, left in summary["left_out"].items()}  # fmt: skip
+    assert {
+        "exact": [3875, 6], "mean": "645.833", "low": "0.000", "high": "1000.000", "runs": 4, "tasks": 3,
+    } == summary["mean"]  # fmt: skip
+    assert [[5950, 9], [3875, 9]] == [
+        summary["mean_without_errors"]["exact"], summary["mean_with_unscored_at_0"]["exact"],
+    ]  # fmt: skip
+    assert {"part": 1, "whole": 4, "share": "0.2500", "low": "0.0456", "high": "0.6994"} == summary["full"]
+    assert {"compared": 2, "agree": 1, "disagree": ["2" * 64]} == summary["recorded"]
+    assert ["0.8000", "0.3333"] == [row["credit"] for row in summary["predicates"]]
+    assert [False, True] == [row["local"] for row in summary["predicates"]]
+    assert "266.667" == summary["lost"]["choice"]
+    assert [("greedy", ["4" * 64])] == [(cap["name"], cap["runs"]) for cap in summary["caps"]]
+    assert [("predicate `cheaply`", "divide by zero")] == [(each["name"], each["text"]) for each in summary["defects"]]
+    assert (1, 1) == (summary["labelled"], summary["imported"])
+
+
+def test_conduct_that_was_not_checked_is_said() -> None:
+    checks: Any = {**dict.fromkeys("12345", "done"), "6": "not done"}
+    assert "conduct unchecked" in text_of([SCORES[0]._replace(checks=checks)], PREDICATES)
+    assert "conduct unchecked" not in text_of(SCORES, PREDICATES)
+
+
+def test_invalid_and_undecided_runs_are_in_no_mean() -> None:
+    alone = document_of(SCORES[:1], PREDICATES)["summary"]
+    among = document_of([SCORES[0], SCORES[4], SCORES[7]], PREDICATES)["summary"]
+    assert alone["mean"] == among["mean"]
+    assert among["mean_with_unscored_at_0"] is None
+
+
+@pytest.mark.parametrize("scores", [[], SCORES[4:]])
+def test_no_score_at_all(scores: list[Score]) -> None:
+    summary = document_of(scores, PREDICATES)["summary"]
+    assert (None, 0) == (summary["mean"], summary["full"]["whole"])
+    assert f"{len(scores)} runs opened" in text_of(scores, PREDICATES)
+    assert f"{len(scores)} runs opened" in markdown_of(scores, PREDICATES)
+
+
+def test_what_comes_from_outside_stays_in_its_cell() -> None:
+    hostile = SCORES[0]._replace(label="a | b\n# c `d` <e> [f](g) _h_ *i*", task="|`x`", case="[y](z)")
+    lines = markdown_of([hostile], PREDICATES).splitlines()
+    (row,) = [line for line in lines if line.startswith("| 111111111111")]
+    cells = row.replace("\\|", "").strip("| ").split("|")
+    assert 6 == len(cells)
+    assert all(character not in row.replace(f"\\{character}", "") for character in "`<>[]*_#")
+    assert [] == [line for line in text_of([hostile], PREDICATES).splitlines() if not line.isprintable()]
+
+
+def test_scores_of_another_predicate_set_are_our_own_bug() -> None:
+    other = PredicateSet("x", PREDICATES.predicates)
+    with pytest.raises(AssertionError):
+        text_of(SCORES, other)
+
+
+def test_points() -> None:
+    assert ["1000", "0", "333.333", "666.667"] == [points(Fraction(each)) for each in ("1000", "0", "1000/3", "2000/3")]
