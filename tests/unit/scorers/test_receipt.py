@@ -28,7 +28,10 @@ SIGNER = SigningKey.from_seed(bytes(range(32)))
 VKEY = vkey_of("market", SIGNER.public)
 
 
-def verdict(name: str, value: Value = True, error: str | None = None, seqs: tuple[int, ...] = ()) -> Verdict:
+YES, NO = True, False
+
+
+def verdict(name: str, value: Value, error: str | None = None, seqs: tuple[int, ...] = ()) -> Verdict:
     return Verdict(name, "choice", 500, value, error, (), seqs)
 
 
@@ -47,20 +50,26 @@ SCORE = Score(
     outcome="scored",
     reason=None,
     value=Fraction(2000, 3),
-    predicates=(verdict("yes"), verdict("part", (1, 3)), verdict("bad", None, "divide by zero"),
-                verdict("open", None, UNDECIDED), verdict("no", False)),
-    caps=(Flag("low", 900, True, None), Flag("high", 900, False, None)),
+    predicates=(
+        verdict("yes", YES),
+        verdict("part", (1, 3)),
+        verdict("bad", None, "divide by zero"),
+        verdict("open", None, UNDECIDED),
+        verdict("no", NO),
+    ),
+    caps=(Flag("low", 900, YES, None), Flag("high", 900, NO, None)),
     defects=(),
     recorded=None,
     label=None,
-)  # fmt: skip
+)
 
 TEXT = HEADER + (
     '{"caps":[{"id":"low","value":true},{"id":"high","value":false}],"case":"first",'
     '"checks":["1","2","3","4","5"],'
     '"predicates":[{"id":"yes","value":true},{"id":"part","value":[1,3]},{"id":"bad","value":"error"},'
     '{"id":"open","value":"undecided"},{"id":"no","value":false}],'
-    f'"root":"{"b" * 64}","run":"{"a" * 64}","score":[2000,3],"scorer":"{"d" * 64}","task":"{"c" * 64}","trial":2}}\n'
+    f'"root":"{"b" * 64}","run":"{"a" * 64}","score":[2000,3],'
+    f'"scorer":"{"d" * 64}","task":"{"c" * 64}","trial":2}}\n'
 )
 
 
@@ -103,10 +112,20 @@ def test_an_unsigned_receipt_verifies_under_no_key() -> None:
 
 def changed(**fields: Any) -> str:
     document = {
-        "caps": [], "case": None, "checks": ["1"], "predicates": [{"id": "p", "value": [1, 3]}], "root": "b" * 64,
-        "run": "a" * 64, "score": [1, 3], "scorer": "d" * 64, "task": None, "trial": 0, **fields,
-    }  # fmt: skip
-    return HEADER + encode({name: value for name, value in document.items() if value != "gone"}).decode() + "\n"
+        "caps": [],
+        "case": None,
+        "checks": ["1"],
+        "predicates": [{"id": "p", "value": [1, 3]}],
+        "root": "b" * 64,
+        "run": "a" * 64,
+        "score": [1, 3],
+        "scorer": "d" * 64,
+        "task": None,
+        "trial": 0,
+        **fields,
+    }
+    kept = {name: value for name, value in document.items() if value != "gone"}
+    return f"{HEADER}{encode(kept).decode()}\n"
 
 
 def test_the_form_that_the_next_test_breaks() -> None:
@@ -165,7 +184,7 @@ def test_a_text_that_is_too_long() -> None:
     assert "note.size" == caught.value.code
 
 
-@pytest.mark.parametrize("score", [SCORE._replace(outcome="undecided", value=None), SCORE._replace(root=None)])
+@pytest.mark.parametrize("score", [SCORE._replace(value=None), SCORE._replace(root=None)])
 def test_only_a_scored_run_has_a_receipt(score: Score) -> None:
     with pytest.raises(ScoreError) as caught:
         receipt_of(score)
@@ -188,20 +207,25 @@ def test_which_predicate_moved_at_which_records() -> None:
     after = SCORE._replace(
         scorer="e" * 64,
         value=Fraction(1, 3),
-        predicates=(verdict("yes", False, seqs=(3, 9)), verdict("part", (2, 3)), verdict("new", (1, 2), seqs=(4,)),
-                    verdict("bad", None, "another text"), verdict("open", True)),
-        caps=(Flag("low", 900, None, UNDECIDED), Flag("high", 100, False, None)),
-    )  # fmt: skip
+        predicates=(
+            verdict("yes", NO, seqs=(3, 9)),
+            verdict("part", (2, 3)),
+            verdict("new", (1, 2), seqs=(4,)),
+            verdict("bad", None, "another text"),
+            verdict("open", YES),
+        ),
+        caps=(Flag("low", 900, None, UNDECIDED), Flag("high", 100, NO, None)),
+    )
     difference = diff(receipt_of(SCORE), after)
     assert (True, False) == (difference.moved, difference.same_scorer)
     assert (Fraction(2000, 3), Fraction(1, 3)) == (difference.before, difference.after)
     assert (
-        Move("yes", True, False, (3, 9)),
+        Move("yes", YES, NO, (3, 9)),
         Move("part", (1, 3), (2, 3), ()),
         Move("new", None, (1, 2), (4,)),
-        Move("open", "undecided", True, ()),
-        Move("low", True, "undecided", ()),
-        Move("no", False, None, ()),
+        Move("open", "undecided", YES, ()),
+        Move("low", YES, "undecided", ()),
+        Move("no", NO, None, ()),
     ) == difference.moves
 
 

@@ -25,6 +25,9 @@ greedy = {expr = "true", points = 250}
 """)
 
 
+YES, NO = True, False
+
+
 def score(name: str, bought: Value, cheaply: Value | str, **fields: Any) -> Score:
     """A scored run; a text in place of a value is an error."""
     error = cheaply if isinstance(cheaply, str) else None
@@ -57,24 +60,25 @@ def score(name: str, bought: Value, cheaply: Value | str, **fields: Any) -> Scor
 
 
 def without(name: str, outcome: Outcome, reason: str) -> Score:
-    return score(name, True, True)._replace(
-        outcome=outcome, reason=reason, value=None, predicates=(), caps=(), root=None if outcome == "open" else "b" * 64
-    )
+    root = None if outcome == "open" else "b" * 64
+    whole = score(name, YES, YES)
+    return whole._replace(outcome=outcome, reason=reason, value=None, predicates=(), caps=(), root=root)
 
 
 SCORES = [
-    score("1", True, True, recorded=Fraction(1), custody="imported", anchored=False),
-    score("2", True, (1, 3), recorded=Fraction(1), label="called t9, graded as t1", cluster="t2", task="t2"),
-    score("3", True, "divide by zero"),
-    score("4", True, False, capped=True, cluster="t3", task="t3"),
-    score("5", False, UNDECIDED, outcome="undecided", reason="a part", value=None),
+    score("1", YES, YES, recorded=Fraction(1), custody="imported", anchored=False),
+    score("2", YES, (1, 3), recorded=Fraction(1), label="called t9, graded as t1", cluster="t2", task="t2"),
+    score("3", YES, "divide by zero"),
+    score("4", YES, NO, capped=True, cluster="t3", task="t3"),
+    score("5", NO, UNDECIDED, outcome="undecided", reason="a part", value=None),
     without("6", "open", "the run is not sealed"),
     without("7", "abandoned", "the run was given up"),
     without("8", "invalid", "check 2 failed: signature.invalid, the message is not signed"),
 ]
 
-# With open and abandoned runs at 0: 1000, 600, 0, 0 of t1, 733⅓ of t2, 250 of t3. Sums about the mean 430.556 are
-# −122.222, 302.778, −180.556: SE² = 3/2 · 139211 / 36, SE = 76.16, t(2) = 4.303: ± 327.7. The others reach too far.
+# With open and abandoned runs at 0: 1000, 600, 0, 0 of t1, 733⅓ of t2, 250 of t3. Sums about the mean
+# 430.556 are −122.222, 302.778, −180.556: SE² = 3/2 · 139211 / 36, SE = 76.16, t(2) = 4.303: ± 327.7.
+# The other intervals reach beyond what a score can be.
 TEXT = f"""\
 run           task  case       score  recorded  remark
 111111111111  t1    first       1000      1000
@@ -125,7 +129,7 @@ def test_as_markdown() -> None:
     assert "| --- | --- | --: | --: | --: | --: | --: | --: |" in lines
     assert "| cheaply (local) | choice | 400 | 1 | 1 | 1 | 1 | 1 |" in lines
     assert "| 222222222222 | t2 | first | 733.333 | 1000 | differs; called t9, graded as t1 |" in lines
-    assert f"- left out: {'8' * 64} is invalid: check 2 failed: signature.invalid, the message is not signed" in lines
+    assert f"- left out: {'6' * 64} is open: the run is not sealed" in lines
     assert [] == [line for line in lines if not line.isprintable()]
 
 
@@ -151,7 +155,8 @@ def test_as_json() -> None:
     assert [False, True] == [row["local"] for row in summary["predicates"]]
     assert "266.667" == summary["lost"]["choice"]
     assert [("greedy", ["4" * 64])] == [(cap["name"], cap["runs"]) for cap in summary["caps"]]
-    assert [("predicate `cheaply`", "divide by zero")] == [(each["name"], each["text"]) for each in summary["defects"]]
+    (defect,) = summary["defects"]
+    assert ("predicate `cheaply`", "divide by zero", ["3" * 64]) == tuple(defect.values())
     assert (1, 1) == (summary["labelled"], summary["imported"])
 
 
@@ -193,4 +198,5 @@ def test_scores_of_another_predicate_set_are_our_own_bug() -> None:
 
 
 def test_points() -> None:
-    assert ["1000", "0", "333.333", "666.667"] == [points(Fraction(each)) for each in ("1000", "0", "1000/3", "2000/3")]
+    values = [Fraction(each) for each in ("1000", "0", "1000/3", "2000/3")]
+    assert ["1000", "0", "333.333", "666.667"] == [points(value) for value in values]

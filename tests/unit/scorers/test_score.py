@@ -24,8 +24,12 @@ view = 1
 [oracle]
 n = "what it takes"
 [predicate]
-cancelled = {stage = "execution", weight = 600, expr = "events.order.cancelled.size() == 1", seqs = "acts.map(a, a.seq)"}
 one_third = {stage = "choice", weight = 400, expr = "[oracle.n, 3]"}
+[predicate.cancelled]
+stage  = "execution"
+weight = 600
+expr   = "events.order.cancelled.size() == 1"
+seqs   = "acts.map(a, a.seq)"
 """)
 
 
@@ -54,22 +58,24 @@ def test_a_scored_run(audit: Audit) -> None:
     score = score_run(audit, PREDICATES, view_of(audit))
     assert ("scored", None) == (score.outcome, score.reason)
     assert Fraction(600 + Fraction(400, 3)) == score.value
-    assert (audit.run, audit.root, "cancel", "first", 0) == (score.run, score.root, score.task, score.case, score.trial)
+    assert (audit.run, audit.root) == (score.run, score.root)
+    assert ("cancel", "first", 0) == (score.task, score.case, score.trial)
     assert (PREDICATES.digest, "played") == (score.scorer, score.custody)
     assert (score.task_digest, False) == (score.cluster, score.conduct_checked)
 
 
 def test_the_fields_of_a_run_in_json(audit: Audit) -> None:
-    document = score_run(audit, PREDICATES, view_of(audit), recorded=Fraction(1, 2), label="called otherwise").document()
-    seqs = document["predicates"][0].pop("seqs")
+    score = score_run(audit, PREDICATES, view_of(audit), recorded=Fraction(1, 2), label="called otherwise")
+    document = score.document()
+    seqs = document["predicates"][1].pop("seqs")
     assert {
         "run": audit.run,
         "task": "cancel",
         "case": "first",
         "score": [2200, 3],
         "predicates": [
-            {"id": "cancelled", "stage": "execution", "weight": 600, "value": True, "error": None},
             {"id": "one_third", "stage": "choice", "weight": 400, "value": (1, 3), "error": None, "seqs": ()},
+            {"id": "cancelled", "stage": "execution", "weight": 600, "value": True, "error": None},
         ],
         "recorded": {"reward": 0.5},
         "agrees": False,
@@ -82,7 +88,7 @@ def test_an_undecided_run(audit: Audit) -> None:
     score = score_run(audit, PREDICATES, view_of(audit, n=Withheld.PART), recorded=Fraction(1))
     assert ("undecided", "what is not in the file leaves open: one_third") == (score.outcome, score.reason)
     assert (None, None) == (score.value, score.agrees)
-    assert "part.withheld" == score.predicates[1].error
+    assert "part.withheld" == score.predicates[0].error
 
 
 @pytest.mark.parametrize("ended", ["completed", "turn_limit", "agent_stopped", "agent_failed"])
@@ -99,7 +105,9 @@ def test_a_run_that_its_actor_ended_is_scored(tmp_path: Path, ended: Outcome) ->
         ("invalid",   "check 2 was not done",      lambda path: audited(path, signatures=False)),
     ],
 )  # fmt: skip
-def test_outcomes_without_a_score(tmp_path: Path, outcome: str, reason: str, make: Callable[[Path], Audit]) -> None:
+def test_outcomes_without_a_score(
+    tmp_path: Path, outcome: str, reason: str, make: Callable[[Path], Audit]
+) -> None:
     score = score_run(make(tmp_path), PREDICATES, None, recorded=Fraction(1))
     assert (outcome, reason, None, (), None) == (
         score.outcome, score.reason, score.value, score.predicates, score.agrees,
@@ -126,12 +134,14 @@ def test_a_check_that_was_not_done_was_not_passed(audit: Audit, check: str) -> N
 
 
 def test_an_open_run_that_fails_is_invalid(audit: Audit) -> None:
-    failed = audit._replace(outcome=None, checks={**audit.checks, "3": "failed", "4": "not done", "5": "not done"})
+    failed = audit._replace(outcome=None, checks={**audit.checks, "3": "failed", "4": "not done",
+         "5": "not done"})
     assert ("invalid", "check 3 failed") == standing(failed)
 
 
 def test_a_run_of_which_nothing_could_be_read(audit: Audit) -> None:
-    nothing = audit._replace(replayed=None, root=None, outcome=None, checks=dict.fromkeys(audit.checks, "not done"))
+    nothing = audit._replace(replayed=None, root=None, outcome=None,
+         checks=dict.fromkeys(audit.checks, "not done"))
     score: Score = score_run(nothing, PREDICATES, None)
     assert ("invalid", None, None, audit.run) == (score.outcome, score.task, score.trial, score.cluster)
 
@@ -139,16 +149,18 @@ def test_a_run_of_which_nothing_could_be_read(audit: Audit) -> None:
 @pytest.mark.parametrize(
     ("agrees", "value", "recorded"),
     [
-        (True,  Fraction(1_000),    Fraction(1)),
-        (True,  Fraction(0),        Fraction(0)),
-        (True,  Fraction(1_000, 3), Fraction(1, 3)),
+        (True, Fraction(1_000), Fraction(1)),
+        (True, Fraction(0), Fraction(0)),
+        (True, Fraction(1_000, 3), Fraction(1, 3)),
         (False, Fraction(1_000, 3), Fraction(333, 1_000)),
-        (False, Fraction(0),        Fraction(1)),
-        (None,  Fraction(0),        None),
-        (None,  None,               Fraction(1)),
+        (False, Fraction(0), Fraction(1)),
+        (None, Fraction(0), None),
+        (None, None, Fraction(1)),
     ],
 )  # fmt: skip
-def test_agreement(audit: Audit, agrees: bool | None, value: Fraction | None, recorded: Fraction | None) -> None:
+def test_agreement(
+    audit: Audit, *, agrees: bool | None, value: Fraction | None, recorded: Fraction | None
+) -> None:
     score = score_run(audit, PREDICATES, view_of(audit), recorded=recorded)
     assert agrees is score._replace(value=value).agrees
 

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import pytest
 
-from tollbook.scorers.stats import Z, Interval, decimal, interval, mean, quantile, root, wilson
+from tollbook.scorers.stats import Interval, Z, decimal, interval, mean, quantile, root, wilson
 
 
 def fractions(*values: int) -> list[Fraction]:

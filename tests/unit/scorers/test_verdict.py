@@ -145,20 +145,19 @@ def test_an_error_in_a_let_reaches_only_what_uses_it() -> None:
         (300,   True,  "gives a text", "'no'"),
     ],
 )
-def test_caps(points: int, value: bool, error: str | None, expr: str) -> None:
+def test_caps(*, points: int, value: bool, error: str | None, expr: str) -> None:
     caps = {"low": Cap(expr, 300), "high": Cap("true", 1_000)}
-    predicates = PredicateSet("x", {"p": Predicate("choice", 1_000, "true")}, caps=caps, oracle=dict.fromkeys(ORACLE, ""))
-    found = judge(predicates, View(VIEW))
+    predicates = {"p": Predicate("choice", 1_000, "true")}
+    found = judge(PredicateSet("x", predicates, caps=caps, oracle=dict.fromkeys(ORACLE, "")), View(VIEW))
     assert (points, value) == (found.points, found.flags[0].value)
     assert (error or "") in (found.flags[0].error or "")
     assert int(error is not None) == len(found.defects)
 
 
 def test_a_cap_never_raises_a_score() -> None:
-    predicates = PredicateSet("x", {"p": Predicate("choice", 1_000, "[1, 10]")}, caps={"c": Cap("true")})
-    assert 100 == (judge(predicates, View(VIEW)).points)
-    predicates = PredicateSet("x", {"p": Predicate("choice", 1_000, "true")}, caps={"c": Cap("true"), "d": Cap("true", 0)})
-    assert 0 == judge(predicates, View(VIEW)).points
+    predicates = {"p": Predicate("choice", 1_000, "[1, 10]")}
+    for points, caps in ((100, {"c": Cap("true")}), (0, {"c": Cap("true"), "d": Cap("true", 0)})):
+        assert points == judge(PredicateSet("x", predicates, caps=caps), View(VIEW)).points
 
 
 OPEN = View(VIEW, {"did": frozenset({"note", "figures"}), "oracle": frozenset({"text"})})
@@ -178,7 +177,7 @@ OPEN = View(VIEW, {"did": frozenset({"note", "figures"}), "oracle": frozenset({"
         (False, "oracle.n == 3"),
     ],
 )  # fmt: skip
-def test_what_hangs_on_a_withheld_part(undecided: bool, expr: str) -> None:
+def test_what_hangs_on_a_withheld_part(*, undecided: bool, expr: str) -> None:
     found = judged(expr, OPEN)
     verdict = found.verdicts[0]
     assert undecided == verdict.undecided
@@ -197,7 +196,9 @@ def test_what_hangs_on_a_withheld_part(undecided: bool, expr: str) -> None:
         (True,  None,      1_000, ("yes",)),
     ],
 )
-def test_needs_that_are_undecided(value: object, error: str | None, points: int | None, needs: tuple[str, ...]) -> None:
+def test_needs_that_are_undecided(
+    value: object, error: str | None, points: int | None, needs: tuple[str, ...]
+) -> None:
     found = judged("true", OPEN, needs, yes="true", no="false", open="oracle.text == ''")
     assert (value, error, points) == (found.verdicts[-1].value, found.verdicts[-1].error, found.points)
 
