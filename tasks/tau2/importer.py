@@ -12,7 +12,6 @@ Not here: reading the files (`source`), grading (`oracle`).
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...ledger.blobs import Blob, facts_blob, task_blob
@@ -26,8 +25,10 @@ from ...protocol.retail.refusals import wording
 from ...protocol.retail.shop import rows_of_shop
 from ...protocol.world import world_of
 from .calls import action_of
+from .document import object_of, read_json, shown, text_of
+from .messages import Call, Orphan, Said
 from .recorded import recorded_task
-from .source import Call, Flawed, Recording, Said, Source, read_json
+from .source import MAX_NAME, Flawed, Recording, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 PLATFORM = "platform"
 _ROLES = ("user", "assistant", PLATFORM)
 _OTHER_SIDE = {"user": "assistant", "assistant": "user"}
-_MAX_ID = 128
+_INFO = {"assistant": "agent_info", "user": "user_info", PLATFORM: "environment_info"}
 _MAX_SETTING = 500
 
 
@@ -52,20 +53,12 @@ class Shop(NamedTuple):
     blob: Blob
 
 
-class Refused(NamedTuple):
-    """A recorded run that was not imported, and why."""
-
-    index: int
-    name: str
-    code: str
-    text: str
-
-
 class Imported(NamedTuple):
     """What an import gave: counts of the source's messages and calls, and what was refused.
 
-    ``uncompared`` counts calls of tools that the shop lacks, with unfit
-    arguments, or not recorded with an output: their texts can't be compared.
+    ``outputs_differ`` counts outputs that answer no call too; ``uncompared``
+    counts calls of tools that the shop lacks, with unfit arguments, or recorded
+    without an output: their texts can't be compared.
     """
 
     runs: int
@@ -73,7 +66,7 @@ class Imported(NamedTuple):
     calls: int
     outputs_differ: int
     uncompared: int
-    refused: list[Refused]
+    refused: list[Flawed]
 
 
 class _Tally:
@@ -103,18 +96,18 @@ def import_runs(  # noqa: PLR0913 - where from, where to, and as whom
     progress: Callable[[], None] = lambda: None,
 ) -> Imported:
     """Imports every run that can be; what can't is named with its reason."""
-    refused: list[Refused] = []
+    refused: list[Flawed] = []
     tally = _Tally()
     runs = 0
     for run in source.runs:
         if isinstance(run, Flawed):
-            refused.append(Refused(run.index, run.name, run.code, run.text))
+            refused.append(run)
         else:
             own = _Tally()
             try:
                 _import(store, secret, name, run, source.form, shop, own)
             except TollbookError as error:
-                refused.append(Refused(run.index, run.name, error.code, error.text))
+                refused.append(Flawed(run.index, run.name[:MAX_NAME], error.code, error.text))
             else:
                 runs += 1
                 tally.messages += run.messages
@@ -170,10 +163,10 @@ def _shown(ruling: Ruling) -> str | None:
     return None if words is None else f"Error: {words}"
 
 
-def _orphans(writer: Writer, orphans: list[tuple[int, str]], place: int) -> None:
+def _orphans(writer: Writer, orphans: list[Orphan], place: int) -> None:
     """Keeps outputs that answer no call where they stood."""
-    while orphans and orphans[0][0] <= place:
-        writer.turn("assistant", None, given=orphans.pop(0)[1])
+    while orphans and orphans[0].place <= place:
+        writer.turn("assistant", None, given=orphans.pop(0).text)
 
 
 def _groups(said: list[Said]) -> list[list[int]]:
@@ -206,17 +199,16 @@ def _plan(recording: Recording, form: str, shop: Shop, task: Blob) -> Plan:
 
 
 def _id(text: str, what: str) -> str:
-    if not (0 < len(text) <= _MAX_ID and all("!" <= letter <= "~" for letter in text)):
-        raise SourceError("source.id", f"the {what} `{text[:40]}` is not 1 to 128 printable ASCII characters")
+    if not (0 < len(text) <= MAX_NAME and all("!" <= letter <= "~" for letter in text)):
+        what = f"the {what} {shown(text)} is not 1 to {MAX_NAME} ASCII characters without spaces"
+        raise SourceError("source.id", what)
     return text
 
 
 def _agent(role: str, info: dict[str, Any]) -> Agent:
     """What the source says of who played a party."""
-    stated = info.get({"assistant": "agent_info", "user": "user_info"}.get(role, "environment_info"))
-    fields = stated if isinstance(stated, dict) else {}
-    arguments = fields.get("llm_args")
-    settings = arguments if isinstance(arguments, dict) else {}
+    fields = object_of(info.get(_INFO[role])) or {}
+    settings = object_of(fields.get("llm_args")) or {}
     return Agent(
         model=_stated(fields.get("llm")),
         name=_stated(fields.get("implementation") or fields.get("domain_name")),
@@ -228,4 +220,4 @@ def _agent(role: str, info: dict[str, Any]) -> Agent:
 def _stated(value: object) -> str:
     if value is None:
         return ""
-    return (value if isinstance(value, str) else json.dumps(value, sort_keys=True))[:_MAX_SETTING]
+    return (value if isinstance(value, str) else text_of(value, "a setting"))[:_MAX_SETTING]

@@ -11,13 +11,13 @@ Not here: grading it again (`oracle`).
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from ...protocol.canonical import encode
 from ...protocol.errors import ScoreError
+from .messages import arguments_of as read_arguments
 
 if TYPE_CHECKING:
     from .source import Recording
@@ -63,11 +63,10 @@ def recorded_task(recording: Recording, groups: list[list[int]]) -> str:
         CanonicalError: a text that has no canonical form.
     """
     graded = recording.graded
-    actions = graded.actions if graded else []
     task = RecordedTask(
         actions=[
-            ReferenceAction(arguments=json.dumps(arguments), id=action_id, name=name, requestor=requestor)
-            for action_id, requestor, name, arguments in actions
+            ReferenceAction(one.arguments, id=one.id, name=one.tool, requestor=one.requestor)
+            for one in (graded.actions if graded else [])
         ],
         form=FORM,
         graded=graded is not None,
@@ -95,8 +94,5 @@ def read_recorded_task(text: str) -> RecordedTask:
 
 def arguments_of(action: ReferenceAction) -> dict[str, Any] | None:
     """A reference action's arguments, None where they are no object."""
-    try:
-        value = json.loads(action.arguments)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    value, _text = read_arguments(action.arguments)
+    return value
