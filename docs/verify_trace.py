@@ -197,13 +197,15 @@ def parties(run: Any) -> Any:
         keys |= {party: [] for party, _ in cast}
         for party, text in cast + [(named, body.get("key"))] * (kind == "key" and named in keys):
             key = decode64(text, 32)
-            if change == "revoke" and key in keys[party]:
-                keys[party].remove(key)
-                continue
-            bad = "revoke" if change == "revoke" or (change and not who) else unfit(key) or "duplicate" * (key in held)
-            codes.append("key.form" if not key else f"key.{bad}" if bad else "")
-            keys[party] += [] if codes[-1] else [key]
-            held.add(key)
+            bad = unfit(key) if key else "form"
+            if change == "revoke":
+                bad = bad or "revoke" * (key not in keys[party])
+                keys[party] = [one for one in keys[party] if one != key]
+            else:
+                bad = bad or ("duplicate" if key in held else "revoke" * (change == "add" and not who))
+                keys[party] += [] if bad else [key]
+                held.add(key)
+            codes.append(f"key.{bad}" if bad else "")
         if named is not None and named not in keys:
             codes.append({"message": "message.from", "key": "key.unknown"}.get(kind, f"{kind}.party"))
         elif kind in ("message", "key"):
@@ -215,7 +217,7 @@ def parties(run: Any) -> Any:
             pae = b"DSSEv1 %d %b %d %b" % (len(type_), type_.encode(), len(payload), payload)
             good = raw and any(key and verify(key, raw, pae) for key in signers)
             wrong = "missing" if sig is None else "form" if not raw else "" if good else "invalid"
-            codes.append(f"signature.{wrong}" if wrong and signers else "key.unknown" if not signers else "")
+            codes.append("key.unknown" if sig and not signers else f"signature.{wrong}" if wrong else "")
         else:
             codes.append("signature.unexpected" * (sig is not None))
         told = named if kind == "brief" else run[seq - 1][1].get("from") if kind == "decision" else None
