@@ -71,8 +71,10 @@ def wilson(part: int, whole: int) -> Interval | None:
     square = Z * Z / whole
     reach = Z * root(share * (1 - share) / whole + square / (4 * whole))
     middle = share + square / 2
-    low, high = (middle - reach) / (1 + square), (middle + reach) / (1 + square)
-    return Interval(max(low, Fraction(0)), min(high, Fraction(1)))
+    # At both ends the formula gives 0 and 1; its root, cut off, would miss them by a hair.
+    low = (middle - reach) / (1 + square) if part else Fraction(0)
+    high = (middle + reach) / (1 + square) if part < whole else Fraction(1)
+    return Interval(low, high)
 
 
 def quantile(degrees: int) -> Fraction:

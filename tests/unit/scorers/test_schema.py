@@ -68,7 +68,7 @@ def test_what_is_found(problem: str, hint: str, expr: str) -> None:
         "did.tool.get_order_details == []",
         "did.tool.get_order_details.all(a, a.order_id == 'x' && a.seq > 0 && a.from == 'x')",
         "did.tool.get_order_details.all(a, a.figures == [] && a.result == null)",
-        "(did.tool.get_user_details + did.tool.get_order_details).all(a, a.user_id == 'x' || a.order_id == '')",
+        "(did.tool.get_user_details + did.tool.get_order_details).all(a, a.user_id != a.order_id)",
         "events.order.cancelled.exists(e, e.seq == 3 && e.kind == 'x' && e.refunds[0].amount == 5)",
         "read.order.o1 < 3 && facts.order.o1.status == 'x'",
         "final.order.exists(o, o.id == 'x' && o.address.zip == 'x')",
