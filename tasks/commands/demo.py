@@ -9,6 +9,7 @@ does is said in words. All happens in a folder of its own.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,13 +55,13 @@ def _play(folder: Path) -> Exit:
     _say("A dozen recorded runs of a shop's service agent: each message is said again, each call ruled on again.")
     good = _run(folder, "import", "tau2", "recorded.json", "--db", "shop.json") == Exit.GOOD
     _say("Are they what they claim to be? Keys, hashes, and every decision made again from the rules.")
-    good &= _run(folder, "verify", tail=3) == Exit.GOOD
+    good &= _run(folder, "verify", lines="[0-9]+ runs") == Exit.GOOD
     _say("One file that a stranger can check, without this program.")
     good &= _run(folder, "export", "-o", "runs.jsonl") == Exit.GOOD
     good &= _stranger(folder)
     good &= _forge(folder)
     _say("What were they worth? The predicates judge the replayed runs; no model is called.")
-    good &= _run(folder, "score", tail=12) == Exit.GOOD
+    good &= _run(folder, "score", lines="[0-9]+ runs|mean|at full|agreement|label") == Exit.GOOD
     _say("All as it should be." if good else "Something is not as it should be.")
     return Exit.GOOD if good else Exit.FOUND_FALSE
 
@@ -70,7 +71,7 @@ def _stranger(folder: Path) -> bool:
         _say("(The independent verifier, docs/verify_trace.py, comes with the source and is not here.)")
         return True
     shutil.copy(_VERIFIER, folder)
-    return _show(folder, [sys.executable, "verify_trace.py", "runs.jsonl"], "python verify_trace.py runs.jsonl", 3) == 0
+    return _show(folder, [sys.executable, "verify_trace.py", "runs.jsonl"], "python verify_trace.py runs.jsonl", "[0-9]+ runs") == 0
 
 
 def _forge(folder: Path) -> bool:
@@ -79,28 +80,28 @@ def _forge(folder: Path) -> bool:
     bundle = (folder / "runs.jsonl").read_bytes()
     _say("Now somebody raises a refund in a recorded decision, and makes every hash after it again.")
     (folder / "row.jsonl").write_bytes(forge_row(bundle))
-    row = _run(folder, "verify", "row.jsonl", only="differs") == Exit.FOUND_FALSE
+    row = _run(folder, "verify", "row.jsonl", lines=".*(INVALID|differs)") == Exit.FOUND_FALSE
     _say("And somebody changes one byte of what was said.")
     (folder / "byte.jsonl").write_bytes(flip_byte(bundle))
-    byte = _run(folder, "verify", "byte.jsonl", only="part.") == Exit.FOUND_FALSE
+    byte = _run(folder, "verify", "byte.jsonl", lines=".*(INVALID|part)") == Exit.FOUND_FALSE
     return row and byte
 
 
-def _run(folder: Path, *words: str, tail: int | None = None, only: str | None = None) -> int:
-    return _show(folder, [sys.executable, "-m", "tollbook.tasks.cli", *words], "tollbook " + " ".join(words), tail, only)
+def _run(folder: Path, *words: str, lines: str = ".*") -> int:
+    return _show(folder, [sys.executable, "-m", "tollbook.tasks.cli", *words], "tollbook " + " ".join(words), lines)
 
 
-def _show(folder: Path, command_line: Sequence[str], shown: str, tail: int | None, only: str | None = None) -> int:
-    """Runs a command in the folder and prints its output: all of it, its end, or the lines that say it."""
+def _show(folder: Path, command_line: Sequence[str], shown: str, lines: str) -> int:
+    """Runs a command in the folder and prints those lines of its output that begin as `lines` says."""
     click.echo(f"$ {shown}")
     # The reader's own ledger and secret are none of the demo's business.
     surroundings = {name: value for name, value in os.environ.items() if not name.startswith("TOLLBOOK_")}
     ran = subprocess.run(  # noqa: S603 - our own words
         command_line, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False, env=surroundings
     )
-    lines = [line for line in ran.stdout.splitlines() if only is None or only in line]
-    for line in lines[-tail:] if tail else lines:
-        click.echo(f"  {line}")
+    for line in ran.stdout.splitlines():
+        if re.match(lines, line):
+            click.echo(f"  {line.strip()}")
     if ran.returncode not in (Exit.GOOD, Exit.FOUND_FALSE):
         click.echo(ran.stderr, err=True)
     return ran.returncode
