@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ...protocol.tables import Facts
 
 PLATFORM = "platform"
-_ROLES = ("user", "assistant", PLATFORM)
+ROLES = ("user", "assistant", PLATFORM)
 _OTHER_SIDE = {"user": "assistant", "assistant": "user"}
 _INFO = {"assistant": "agent_info", "user": "user_info", PLATFORM: "environment_info"}
 _MAX_SETTING = 500
@@ -190,7 +190,7 @@ def _plan(recording: Recording, form: str, shop: Shop, task: Blob) -> Plan:
     source = OriginSource(digest=recording.digest, form=form, index=recording.index, name=recording.file)
     return Plan(
         world=shop.world,
-        seats=[Seat(role, role, _agent(role, recording.agents)) for role in _ROLES],
+        seats=[Seat(role, role, _agent(role, recording.agents)) for role in ROLES],
         seed=seed_of(task_id, case, recording.trial),
         origin=Origin(custody="imported", source=source),
         task=TaskRef(case=case, digest=task.digest, id=task_id),
