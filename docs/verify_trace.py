@@ -2,8 +2,8 @@
 
     python verify_trace.py FILE [--key VKEY] [--json]
 
-Written from FORMAT.md, which explains each code; shares no code with `tollbook`. Not here: whether decisions and
-scores follow from a market's rules. Exit status: 0 no finding, 3 findings, 1 nothing to check, 2 usage.
+Written from FORMAT.md, which explains each code; shares no code with `tollbook`. Not here: whether decisions
+and scores follow from a market's rules. Exit status: 0 no finding, 3 findings, 1 nothing to check, 2 usage.
 
 Source: RFC 8032 5.1, RFC 6962 2.1, RFC 8785, DSSE v1 (PAE), C2SP signed-note.
 """
@@ -23,21 +23,33 @@ P, L = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 D, ROOT_OF_MINUS_1 = -121665 * pow(121666, -1, P) % P, pow(2, (P - 1) // 4, P)
 ORDER_8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7  # ±y of the points of order 8
 OTHER_NOTES = ("tollbook.environment/1", "tollbook.receipt/1")
-AREAS = {"1": "record grammar part bundle blob", "2": "key message brief turn signature", "5": "checkpoint note"}
-# Canonical JSON has one spelling, so a form is a pattern. String, Text, Id, Row key, Hex, X: salt, Key, G: signature,
-# Ledger's name, Count, Number; {…} and […] are any object and list.
+AREAS = {
+    "1": ("record", "grammar", "part", "bundle", "blob"),
+    "2": ("key", "message", "brief", "turn", "signature"),
+    "5": ("checkpoint", "note"),
+}
+Json = Any
+Point = tuple[int, int, int, int]
+Pin = tuple[str, bytes] | None
+Found = list[tuple[int | None, str, str]]  # seq, code, text
+Record = tuple[str, Json, str | None, bytes]  # kind, body, sig, leaf
+Line = tuple[int, str, bytes, Json, str]  # number, form, data, value, what is wrong
+
+# Canonical JSON has one spelling, so a form is a pattern. String, Text, Id, Row key, Hex, X a salt, Key,
+# G a signature, Ledger's name, Number, Count below 2^31; {…} and […] are any object and list.
 FORMS = {
-    "S": r'"[^"\\]*(?:\\.[^"\\]*)*"', "T": r'"(?:[^"\\]|\\u....|\\[^u]){0,2000}"', "N": "-?[0-9]+", "K": r'"[^"\\]{44}"',
-    "I": r'"(?:[!#-\[\]-~]|\\["\\]){1,128}"', "R": r'"(?:[ !#-\[\]-~]|\\["\\]){1,128}"', "H": '"[0-9a-f]{64}"',
-    "X": '"[0-9a-f]{32}"', "G": r'"[^"\\]{0,88}"', "L": '"[a-z0-9][a-z0-9._/-]{0,63}"',
-    "C": "(?:[0-9]{1,9}|1[0-9]{9}|20[0-9]{8}|21[0-3][0-9]{7}|214[0-6][0-9]{6}|2147[0-3][0-9]{5}|21474[0-7][0-9]{4}"
-         "|214748[0-2][0-9]{3}|2147483[0-5][0-9]{2}|21474836[0-3][0-9]|214748364[0-7])",
-}  # fmt: skip
+    "S": r'"[^"\\]*(?:\\.[^"\\]*)*"', "T": r'"(?:[^"\\]|\\u....|\\[^u]){0,2000}"', "N": "-?[0-9]+",
+    "I": r'"(?:[!#-\[\]-~]|\\["\\]){1,128}"', "R": r'"(?:[ !#-\[\]-~]|\\["\\]){1,128}"',
+    "H": '"[0-9a-f]{64}"', "X": '"[0-9a-f]{32}"', "K": r'"[^"\\]{44}"', "G": r'"[^"\\]{0,88}"',
+    "L": '"[a-z0-9][a-z0-9._/-]{0,63}"',
+    "C": "(?:[0-9]{1,9}|1[0-9]{9}|20[0-9]{8}|21[0-3][0-9]{7}|214[0-6][0-9]{6}|2147[0-3][0-9]{5}|21474[0-7]"
+         "[0-9]{4}|214748[0-2][0-9]{3}|2147483[0-5][0-9]{2}|21474836[0-3][0-9]|214748364[0-7])",
+}
 for _name, _form in re.findall("(.+) (.+)", r"""
 open {"catalog":null,"facts":H,"ledger":{"key":K,"name":L},"nonce":H,"origin":{"custody":"(played|imported)",\
-"source":(null|{"digest":H,"form":I,"index":C,"name":T})},"parent":null,"parties":[({"agent":{"model":T,"name":T,\
-"settings":{(S:T,?)*},"version":T},"id":I,"key":K,"role":I},?)+],"seed":H,"task":(null|{"case":I,"digest":H,\
-"id":I}),"trial":C,"world":{"name":I,"params":{(S:(null|true|false|N|S),?)*},"version":C}}
+"source":(null|{"digest":H,"form":I,"index":C,"name":T})},"parent":null,"parties":[({"agent":{"model":T,\
+"name":T,"settings":{(S:T,?)*},"version":T},"id":I,"key":K,"role":I},?)+],"seed":H,"task":(null|{"case":I,\
+"digest":H,"id":I}),"trial":C,"world":{"name":I,"params":{(S:(null|true|false|N|S),?)*},"version":C}}
 brief {"part":H,"party":I}
 message {"action":{…},"from":I,"key":(null|I),"n":C,"reply_to":(null|C),"seen":[C,S],"to":(null|I)}
 decision {"delta":H,"detail":{(S:(null|true|false|N|S|[(S,?)*]),?)*},"events":[…],"message":C,\
@@ -46,7 +58,8 @@ turn {"gave":(null|H),"given":(null|H),"n":(null|C),"party":I,"usage":(null|{"co
 "input_tokens":(null|C),"output_tokens":(null|C)})}
 key {"by":"(party|ledger)","change":"(add|revoke)","key":K,"n":C,"party":I,"seen":[C,H]}
 seal {"outcome":"(completed|turn_limit|agent_stopped|agent_failed|abandoned|imported)","root":H,"rows":C}
-record {"body":{…},"kind":"(open|brief|message|decision|turn|key|seal)","prev":H,"seq":C,"sig":(null|G),"v":1}
+record {"body":{…},"kind":"(open|brief|message|decision|turn|key|seal)","prev":H,"seq":C,\
+"sig":(null|G),"v":1}
 part {"field":S,"salt":X,"text":S}
 note {"text":S}
 blob {"kind":("task","of":H,"text":S|"rows","of":H,"rows":[…],"tables":[(S,?)+])}
@@ -57,8 +70,8 @@ any {…}""".replace("\\\n", "")):
     FORMS[_name] = re.sub("[A-Z]", lambda found: FORMS[found[0]], _form)
 
 
-def point(key: bytes) -> Any:
-    """The point that 32 bytes encode, as (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z; None if there is none."""
+def point(key: bytes) -> Point | None:
+    """The point that 32 bytes encode, if any, as (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z."""
     sign, y = divmod(int.from_bytes(key, "little"), 2**255)
     u, v = y * y - 1, D * y * y + 1
     x = u * v**3 * pow(u * v**7, (P - 5) // 8, P) % P
@@ -67,7 +80,7 @@ def point(key: bytes) -> Any:
     return (x, y, 1, x * y % P) if (v * x * x - u) % P == 0 else None
 
 
-def add(p: Any, q: Any) -> Any:
+def add(p: Point, q: Point) -> Point:
     """The sum of two points, the same or not (RFC 8032 5.1.4)."""
     a, b = (p[1] - p[0]) * (q[1] - q[0]), (p[1] + p[0]) * (q[1] + q[0])
     c, d = 2 * D * p[3] % P * q[3], 2 * p[2] * q[2]
@@ -78,7 +91,9 @@ def add(p: Any, q: Any) -> Any:
 def unfit(key: bytes) -> str:
     """Why a key must not stand for anybody: with one of small order, one signature fits every message."""
     y = int.from_bytes(key, "little") % 2**255
-    return "small_order" if y % P in (0, 1, P - 1, ORDER_8, P - ORDER_8) else "not_canonical" if y >= P else ""
+    if y % P in (0, 1, P - 1, ORDER_8, P - ORDER_8):
+        return "small_order"
+    return "not_canonical" if y >= P else ""
 
 
 def verify(key: bytes, signature: bytes, data: bytes) -> bool:
@@ -120,12 +135,12 @@ def tree(level: list[bytes]) -> bytes:
     return level[0] if level else sha256().digest()
 
 
-def canonical(value: Any) -> bytes:
+def canonical(value: Json) -> bytes:
     """The one spelling of a JSON value (RFC 8785)."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
-def narrow(value: Any) -> bool:
+def narrow(value: Json) -> bool:
     """Whether keys are ASCII, lists have 10,000 elements at most, and integers lie within ±(2^53−1)."""
     if isinstance(value, dict):
         return all(key.isascii() and narrow(one) for key, one in value.items())
@@ -134,7 +149,7 @@ def narrow(value: Any) -> bool:
     return not isinstance(value, int) or abs(value) < 2**53
 
 
-def read(data: bytes, form: str) -> tuple[Any, str]:
+def read(data: bytes, form: str) -> tuple[Json, str]:
     """The JSON value of bytes, and what is wrong with them: "depth", "form", "spelling" or nothing."""
     try:  # `int` refuses what is written as a fraction, with an exponent, or as NaN
         value = json.loads(data.decode(), parse_float=int, parse_constant=int)
@@ -154,22 +169,25 @@ def read(data: bytes, form: str) -> tuple[Any, str]:
     return value, "" if spelled == data.decode() else "spelling"
 
 
-def chain(lines: Any) -> tuple[Any, Any, Any, bool]:
-    """Check 1 of a run: its records as (kind, body, sig, leaf), its notes, its findings, whether all was read."""
+def chain(lines: list[Line]) -> tuple[list[Record], list[str], Found, bool]:
+    """Check 1 of a run: its records, its notes, its findings, and whether all of it was read."""
     run, notes, found, fields, last = [], [], [], {}, ""
-    for number, form, data, value, wrong in lines:
+    for number, form, data, value, defect in lines:
+        wrong = defect
         seq, (before, _, _, prev) = len(run), run[-1] if run else ("", {}, None, bytes(32))
         if form == "record":
             kind, body = (value["kind"], value["body"]) if value else ("any", {})
-            wrong = "size" if len(data) > (65_535 if run else 2**20) else read(canonical(body), kind)[1] or wrong
+            over = len(data) > (65_535 if run else 2**20)
+            wrong = "size" if over else read(canonical(body), kind)[1] or defect
             codes = {f"record.{wrong}": True} if wrong else {
                 "record.seq": value["seq"] != seq, "record.prev": value["prev"] != prev.hex(),
                 "grammar.open": (kind == "open") != (seq == 0), "grammar.after_seal": before == "seal",
                 "grammar.decision": (kind == "decision") != (before == "message"),
                 "grammar.brief": kind == "brief" and before not in ("open", "brief")}
             run += [] if wrong else [(kind, body, value["sig"], leaf(data))]
-            holder = body["action"] if kind == "message" and not wrong else body if kind in ("brief", "turn") else {}
-            fields, last = {key: one for key, one in holder.items() if re.fullmatch("[0-9a-f]{64}", str(one))}, ""
+            told = body["action"] if kind == "message" and not wrong else body
+            named = told.items() if kind in ("brief", "message", "turn") else ()
+            fields, last = {name: one for name, one in named if re.fullmatch("[0-9a-f]{64}", str(one))}, ""
         elif form == "part" and not wrong and run and not notes and value["field"] > last:
             seq, last, salted = seq - 1, value["field"], [value["salt"], value["text"]]
             codes = {"part.orphan": last not in fields, "part.size": len(salted[1].encode()) > 2**20,
@@ -185,13 +203,14 @@ def chain(lines: Any) -> tuple[Any, Any, Any, bool]:
     return run, notes, found + cut * (run[-1][0] == "message"), True
 
 
-def parties(run: Any) -> Any:
+def parties(run: list[Record]) -> Found:
     """Check 2 of a run: whom its records name, their keys, counts and signatures, and what they saw."""
     found, keys, held, counts, floor = [], {}, set(), {}, {}
     for seq, (kind, body, sig, _) in enumerate(run):
-        named, (at, seen), change = body.get("from", body.get("party")), body.get("seen", (0, "")), body.get("change")
-        who = "" if seq == 0 or body.get("by") == "ledger" else named
-        cast = [("", body["ledger"]["key"]), *((one["id"], one["key"]) for one in body["parties"])] if seq == 0 else []
+        named, change = body.get("from", body.get("party")), body.get("change")
+        who = "" if seq == 0 or body.get("by") == "ledger" else named  # the ledger has no id
+        cast = [("", body["ledger"]["key"])] if seq == 0 else []
+        cast += [(one["id"], one["key"]) for one in body["parties"]] if seq == 0 else []
         signers = [decode64(text, 32) for _, text in cast[:1]] or [*keys.get(who, [])]
         codes = ["key.duplicate"] * (len(dict(cast)) < len(cast))
         keys |= {party: [] for party, _ in cast}
@@ -210,11 +229,13 @@ def parties(run: Any) -> Any:
             codes.append({"message": "message.from", "key": "key.unknown"}.get(kind, f"{kind}.party"))
         elif kind in ("message", "key"):
             codes.append("message.n" * (body["n"] != counts.get(who, 0)))
+            at, seen = body["seen"]
             codes.append("message.seen" * (not floor.get(who, 0) <= at < seq or run[at][3].hex() != seen))
             counts[who] = body["n"] + 1
         if kind in ("message", "key") or seq == 0:
-            raw, payload, type_ = decode64(sig, 64), canonical(body), f"application/vnd.tollbook.{kind}.v1+json"
+            type_, payload = f"application/vnd.tollbook.{kind}.v1+json", canonical(body)
             pae = b"DSSEv1 %d %b %d %b" % (len(type_), type_.encode(), len(payload), payload)
+            raw = decode64(sig, 64)
             good = raw and any(key and verify(key, raw, pae) for key in signers)
             wrong = "missing" if sig is None else "form" if not raw else "" if good else "invalid"
             codes.append("key.unknown" if sig and not signers else f"signature.{wrong}" if wrong else "")
@@ -226,8 +247,8 @@ def parties(run: Any) -> Any:
     return found
 
 
-def checkpoint(run: Any, notes: list[str], pin: Any) -> tuple[Any, bool]:
-    """Check 5 of a run: what is wrong with its notes and its ledger's key, and whether its checkpoint holds."""
+def checkpoint(run: list[Record], notes: list[str], pin: Pin) -> tuple[Found, bool]:
+    """Check 5 of a run: its findings, and whether there is a checkpoint that holds."""
     name, key = run[0][1]["ledger"]["name"], decode64(run[0][1]["ledger"]["key"], 32)
     root, holds = tree([one[3] for one in run]), False
     found = [(None, "checkpoint.key", "another key is pinned")] * (pin not in (None, (name, key)))
@@ -237,7 +258,8 @@ def checkpoint(run: Any, notes: list[str], pin: Any) -> tuple[Any, bool]:
         text, _, lines = note.rpartition("\n\n")
         head, size, rest = [*text.split("\n", 2), "", ""][:3]
         signed = re.fullmatch("(\N{EM DASH} [^ +\n]+ [^ \n]+\n)+", lines)
-        raw = [decode64(one[1], 68) for one in re.findall("^. (.+) (.+)$", lines, re.MULTILINE) if one[0] == name]
+        named = re.findall("^. (.+) (.+)$", lines, re.MULTILINE)
+        raw = [decode64(one, 68) for by, one in named if by == name]
         own = [one[4:] for one in raw if one[:4] == key_id(name, key)]
         good = signed and own and all(key and verify(key, one, f"{text}\n".encode()) for one in own)
         if head in OTHER_NOTES:
@@ -247,72 +269,94 @@ def checkpoint(run: Any, notes: list[str], pin: Any) -> tuple[Any, bool]:
         else:
             codes = {"bundle.form": place > 0, "checkpoint.signature": not good,
                      "checkpoint.origin": head != f"{name}/run/{run[0][3].hex()}",
-                     "checkpoint.size": size != str(len(run)), "checkpoint.root": rest != b64encode(root).decode()}
+                     "checkpoint.size": size != str(len(run)),
+                     "checkpoint.root": rest != b64encode(root).decode()}
             holds |= not any(codes.values())
         found += [(None, code, f"note {place + 1}") for code, broken in codes.items() if broken]
     return found, holds and not found
 
 
-def is_named(kind: str, of: str, values: Any) -> bool:
+def is_named(kind: str, of: str, values: list[Json]) -> bool:
     """Whether a blob's lines give its name: the SHA-256 of a task's text, the state root of start rows."""
     if kind == "task":
         text = values[0]["text"].encode()
         return len(values) == 1 and len(text) <= 2**20 and sha256(text).hexdigest() == of
     rows, tables = [row for value in values for row in value["rows"]], values[0]["tables"]
-    if any(read(canonical(row), "row")[1] for row in rows) or any(value["tables"] != tables for value in values):
+    if any(value["tables"] != tables for value in values):
+        return False
+    if any(read(canonical(row), "row")[1] for row in rows):
         return False
     places, leaves = [(table, key) for table, key, _ in rows], {table: [] for table in tables}
-    if places != sorted(set(places)) or tables != sorted(leaves) or not {table for table, _ in places} <= leaves.keys():
+    if places != sorted(set(places)) or tables != sorted(leaves) or any(row[0] not in leaves for row in rows):
         return False
     for row in rows:
         leaves[row[0]].append(leaf(canonical(row)))
-    return tree([leaf(canonical([name, len(one), tree(one).hex()])) for name, one in leaves.items()]).hex() == of
+    roots = [leaf(canonical([name, len(one), tree(one).hex()])) for name, one in leaves.items()]
+    return tree(roots).hex() == of
 
 
-def judge(lines: Any, pin: Any) -> dict[str, Any]:
+def judge(lines: list[Line], pin: Pin) -> Json:
     """One run's checks and findings."""
     run, notes, found, whole = chain(lines)
     found += parties(run) if run and run[0][0] == "open" else []
     more, holds = checkpoint(run, notes, pin) if whole else ([], False)
     found = sorted(found + more, key=lambda one: (one[0] is None, one[0]))
-    failed = {check for check, areas in AREAS.items() for one in found if one[1].split(".")[0] in areas.split()}
-    done = {check for check in AREAS if whole and (check != "5" or notes)}
+    areas = {code.partition(".")[0] for _, code, _ in found}
+    done = {check: whole and (check != "5" or bool(notes)) for check in AREAS}
     return {
-        "run": leaf(lines[0][2]).hex(), "records": len(run), "sealed": whole and run[-1][0] == "seal",
-        "checks": {one: "failed" if one in failed else "done" if one in done else "not done" for one in AREAS},
-        "anchored": bool(pin and holds), "findings": found,
-    }  # fmt: skip
+        "run": leaf(lines[0][2]).hex(),
+        "records": len(run),
+        "sealed": whole and run[-1][0] == "seal",
+        "checks": {
+            check: "failed" if areas & {*some} else "done" if done[check] else "not done"
+            for check, some in AREAS.items()
+        },
+        "anchored": bool(pin and holds),
+        "findings": found,
+    }
 
 
-def audit(data: bytes, pin: Any = None) -> tuple[Any, list[dict[str, Any]]]:
-    """The findings of a file's blobs, and each run's checks and findings."""
-    *lines, rest = data.split(b"\n")
-    sections, form, found, blobs, last = [[]], "", [], {}, None
-    for number, line in enumerate([*lines, rest][: len(lines) + bool(rest)], 1):
+def sections(data: bytes) -> list[list[Line]]:
+    """A bundle's lines: those before the first record, then those of each run."""
+    *whole, rest = data.split(b"\n")
+    found, form = [[]], ""
+    for number, line in enumerate(whole, 1):
         before, match = form, re.fullmatch(rb'\{"(blob|record|part|note)":(.*)\}', line, re.DOTALL)
-        form, inner = ("torn", b"") if number > len(lines) else (match[1].decode(), match[2]) if match else ("", b"")
-        value, wrong = read(inner, form if inner else "any")
-        if form == "record" and (not sections[1:] or before == "note" or (value and value["seq"] == 0)):
-            sections.append([])
-        sections[-1].append((number, form, inner, value, wrong))
-    for number, form, _, value, wrong in sections[0]:
+        form, inner = (match[1].decode(), match[2]) if match else ("", b"")
+        value, wrong = read(inner, form) if match else (None, "form")
+        if form == "record" and (not found[1:] or before == "note" or (value and value["seq"] == 0)):
+            found.append([])
+        found[-1].append((number, form, inner, value, wrong))
+    if rest:
+        found[-1].append((len(whole) + 1, "torn", b"", None, "form"))
+    return found
+
+
+def audit(data: bytes, pin: Pin = None) -> tuple[Found, list[Json]]:
+    """The findings of a file's blobs, and each run's checks and findings."""
+    first, *rest = sections(data)
+    found, blobs, last = [], {}, None
+    for number, form, _, value, wrong in first:
         key = (value["kind"], value["of"]) if form == "blob" and not wrong else None
         if not key or (key in blobs and key != last) or len(value.get("rows", [])) > 1_000:
             found.append((None, "bundle.torn" if form == "torn" else "bundle.form", f"line {number}"))
         else:
             blobs.setdefault(key, []).append(value)
         last = key or last
-    found += [(None, "blob.digest", f"{kind} {of}") for (kind, of), some in blobs.items() if not is_named(kind, of, some)]
-    runs = [judge(section, pin) for section in sections[1:]]
-    twice = {run["run"] for place, run in enumerate(runs) if run["run"] in [one["run"] for one in runs[:place]]}
-    return found + [(None, "bundle.form", f"run {run} is given twice") for run in sorted(twice)], runs
+    found += [(None, "blob.digest", " ".join(key)) for key, some in blobs.items() if not is_named(*key, some)]
+    runs = {}
+    for lines in rest:
+        run = judge(lines, pin)
+        if runs.setdefault(run["run"], run) is not run:
+            found.append((None, "bundle.form", f"line {lines[0][0]}: the run is given twice"))
+    return found, list(runs.values())
 
 
 def main() -> None:
     """Prints each run's checks, then the findings; or all of it as one JSON document."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("file", type=Path)
-    parser.add_argument("--key", metavar="VKEY", help="the ledger's verifier key, from a source that you trust")
+    parser.add_argument("--key", metavar="VKEY", help="the ledger's verifier key, from where you trust it")
     parser.add_argument("--json", action="store_true")
     given, pin = parser.parse_args(), None
     if given.key is not None:  # base64 may hold `+` too, so only the first two of them separate
@@ -326,15 +370,17 @@ def main() -> None:
         parser.exit(1, f"error: the file can't be read: {error.strerror}\n")
     if not found and not runs:
         parser.exit(1, "error: the file holds no run\n")
-    found = [(None, *one) for one in found] + [(run["run"], *one) for run in runs for one in run.pop("findings")]
+    found = [(None, *one) for one in found]
+    found += [(run["run"], *one) for run in runs for one in run.pop("findings")]
     if given.json:
         named = [dict(zip(("run", "seq", "code", "text"), one, strict=True)) for one in found]
         print(json.dumps({"schema": "tollbook.verify_trace/1", "findings": named, "runs": runs}))
-    for run in [] if given.json else runs:
-        checks = ", ".join(f"{check} {state}" for check, state in run["checks"].items())
+        parser.exit(3 if found else 0)
+    for run in runs:
         state = f"{'sealed' if run['sealed'] else 'open'}, {'anchored' if run['anchored'] else 'unanchored'}"
+        checks = ", ".join(f"{check} {outcome}" for check, outcome in run["checks"].items())
         print(f"run {run['run']}: {run['records']} records, {state}; checks {checks}")
-    for one in [] if given.json else found:
+    for one in found:
         print("finding", *("-" if part is None else part for part in one))
     parser.exit(3 if found else 0)
 
