@@ -54,7 +54,8 @@ class Reach(NamedTuple):
 
 def objection(checked: Checked) -> str | None:
     """Why an expression is outside the profile, or None."""
-    for kind in checked.types.values():
+    # By node: the runtime lists types in no order of its own.
+    for _node, kind in sorted(checked.types.items()):
         for name in _type_names(kind):
             if name in _REFUSED_TYPES:
                 return f"there are no {_REFUSED_TYPES[name]} here: integers only"
@@ -74,8 +75,8 @@ def reach(checked: Checked) -> Reach:
             fields.add(node.field)
             if isinstance(node.operand, Name) and node.operand.name == "oracle" and "oracle" not in bound:
                 oracle.add(node.field)
-        elif isinstance(node, Const) and isinstance(node.value, str):
-            fields.add(node.value)  # `act['text']` reads a field as `act.text` does
+        elif isinstance(node, Const) and node.text is not None:
+            fields.add(node.text)  # `act['text']` reads a field as `act.text` does
         elif isinstance(node, Call):
             fields.update(_chosen(node, checked.types))
             if node.function not in _STANDARD:

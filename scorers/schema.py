@@ -153,8 +153,8 @@ class _Walk:
             key = call.args[1]
             if isinstance(first, ListOf):
                 return first.item
-            if isinstance(key, Const) and isinstance(key.value, str):
-                return self._field(first, key.value, asked=function != "_[_]")
+            if isinstance(key, Const) and key.text is not None:
+                return self._field(first, key.text, asked=function != "_[_]")
             return first.value if isinstance(first, MapTo) else None
         if function == "size" and isinstance(first, Record) and first.grouped:
             self.found.append((f"{first.what} is a group of kinds, not a list", "add a verb"))
@@ -191,7 +191,7 @@ def _both(one: Shape, other: Shape) -> Shape:
         return one
     if isinstance(one, ListOf) and isinstance(other, ListOf):
         return ListOf(_both(one.item, other.item))
-    if isinstance(one, Record) and isinstance(other, Record) and not (one.grouped or other.grouped):
+    if isinstance(one, Record) and isinstance(other, Record):
         return Record(f"{one.what} or {other.what}", dict(_united(one, other)))
     return None
 

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 
 class Const(NamedTuple):
-    """A literal; ``value`` is None where it is none of bool, int and text."""
+    """A literal; ``text`` is None where it is no text."""
 
     id: int
-    value: bool | int | str | None
+    text: str | None
 
 
 class Name(NamedTuple):
@@ -169,14 +169,8 @@ def _node(data: bytes) -> Node:
 
 
 def _const(place: int, data: bytes) -> Const:
-    for number, value in _fields(data):
-        if number == 2:
-            return Const(place, bool(value))
-        if number == 3 and isinstance(value, int):
-            return Const(place, value - (value >> 63 << 64))
-        if number == 6 and isinstance(value, bytes):
-            return Const(place, value.decode())
-    return Const(place, None)
+    text = dict(_fields(data)).get(6)
+    return Const(place, text.decode() if isinstance(text, bytes) else None)
 
 
 def _name(place: int, data: bytes) -> Name:

@@ -75,6 +75,8 @@ def code_of(text: str) -> tuple[str, str, str | None]:
          one("b == 1", lets(a="'one'", b="1 +\n2 + a"))),
         ("predicate.compile", "predicate `p`: line 2: found no matching overload", None,
          one("true &&\na + 1 == 2", lets(a="'one'"))),
+        ("predicate.compile", "let `c`, line 1: found no matching overload", None,
+         one("c == 1", lets(a="1 +\n1", b="a -\n2 *\na", c="b + '1'"))),
         ("predicate.compile", "let `a`: line 1: Syntax error", None, one("a == 1", lets(a="1 +"))),
         ("predicate.compile", "limit of 32", None, one("+".join("1" * 40) + " == 1")),
         ("predicate.compile", "limit of 32", None, one("(" * 900 + "1" + ")" * 900 + " == 1")),
@@ -117,6 +119,7 @@ def test_what_is_refused(code: str, says: str, hint: str | None, text: str) -> N
         "acts == [] ? [0, 1] : [1, 2]",
         "acts.map(a, a.seq).sort() == lists.range(3)",
         "oracle == {}",
+        "acts.exists(oracle, oracle.n == 1)",
     ],
 )
 def test_what_is_let_through(expr: str) -> None:
@@ -124,8 +127,8 @@ def test_what_is_let_through(expr: str) -> None:
 
 
 def test_lets_are_used_in_any_order_and_only_where_they_are_named() -> None:
-    more = lets(two="one + 1", one="1", broken="oracle.x.y", quoted="'two'")
-    programs = load(one("two == 2 && quoted != 'broken'", more + '[oracle]\nx = ""')).programs
+    more = lets(three="two + 1", two="one + 1", one="1", broken="oracle.x.y", quoted="'two'")
+    programs = load(one("three == 3 && quoted != 'broken'", more + '[oracle]\nx = ""')).programs
     assert frozenset() == programs.predicates["p"].reach.free
     # `broken` stands in a text only, so nothing of it was put around the predicate.
     assert "x" not in programs.predicates["p"].reach.fields

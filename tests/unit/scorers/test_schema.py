@@ -53,6 +53,8 @@ def check(expr: str) -> tuple[str, str | None] | None:
          "(did.tool.get_user_details + did.tool.get_order_details).all(a, a.usr_id == 'x')"),
         ("`did.tool` is a group of kinds, not a list", "add a verb", "did.tool.size() == 0"),
         ("`did.tool` is a group of kinds, not a list", "add a verb", "size(did.tool) == 0"),
+        ("there is no `x` in `did.tool` or `did.message`", "there are",
+         "(tick == 0 ? did.tool : did.message).x == []"),
     ],
 )  # fmt: skip
 def test_what_is_found(problem: str, hint: str, expr: str) -> None:

@@ -11,7 +11,7 @@ from tollbook.scorers.predicates import Cap, Predicate, PredicateSet
 from tollbook.scorers.verdict import UNDECIDED, Defect, Judgement, judge
 from tollbook.scorers.view import View
 
-ORACLE = {"n": 3, "none": None, "text": "a\x1b[2Jb", "list": [1, 2], "map": {"a": 1}, "big": 2**53}
+ORACLE = {"n": 3, "none": None, "text": "a\u202eb", "list": [1, 2], "map": {"a": 1}, "big": 2**53}
 VIEW: dict[str, Any] = {
     "acts": [{"seq": 3, "ok": True}, {"seq": 5}],
     "case": {"id": "c"},
@@ -67,7 +67,7 @@ def test_values(points: int | Fraction, value: object, expr: str) -> None:
         ("divide by zero",                 "1 / (oracle.n - 3) == 1"),
         ("integer overflow",               "oracle.big * oracle.big == 1"),
         ("No matching overloads",          "oracle.text + 1 == 2"),
-        ("a\\x1b[2Jb",                     "oracle.map[oracle.text] == 1"),
+        ("a\\u202eb",                      "oracle.map[oracle.text] == 1"),
         ("10,000 loop steps",              "lists.range(10001).all(x, x >= 0)"),
         ("an optional value",              "acts[?9]"),
         ("gives a text",                   "oracle.text"),
@@ -173,6 +173,7 @@ OPEN = View(VIEW, {"did": frozenset({"note", "figures"}), "oracle": frozenset({"
         (True,  "did.a.b.exists(a, a.exists(k, v, v == 3))"),
         (True,  "oracle.text == 'a'"),
         (False, "did.a.b.exists(a, a.seq == 3)"),
+        (False, "did['a']['b'].exists(a, a['seq'] == 3)"),
         (False, "acts.exists(a, a.?note.orValue('') == 'x') || true"),
         (False, "oracle.n == 3"),
     ],

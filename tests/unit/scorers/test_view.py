@@ -168,7 +168,7 @@ def test_the_other_side_sees_the_other_side(audit: Audit) -> None:
     document = case_view(audit, "user", {}).document
     assert [1, 17] == [act["seq"] for act in document["acts"]]
     assert ["1,300 and 7.5?"] == [act["text"] for act in document["heard"]["message"]["send"]]
-    assert {} == document["read"]["user"]
+    assert ({}, []) == (document["read"]["user"], document["known"]["order"])
     assert ["party.role"] == [act["rule"] for act in document["refused"]["tool"]["get_user_details"]]
 
 
