@@ -89,18 +89,20 @@ def judge(predicates: PredicateSet, view: View) -> Judgement:
     found: dict[str, Verdict] = {}
     for name in predicates.order:
         found[name] = _verdict(predicates, name, found, _value(programs.predicates[name], held, view))
-    verdicts = [found[name] for name in predicates.predicates]
     defects = [
         Defect(f"predicate `{verdict.id}`", verdict.error)
-        for verdict in verdicts
+        for verdict in (found[name] for name in predicates.predicates)
         if verdict.error is not None and not verdict.undecided
     ]
-    for place, verdict in enumerate(verdicts):
-        seqs = _seqs(programs.seqs.get(verdict.id), held, view)
+    for name in predicates.order:
+        seqs = _seqs(programs.seqs.get(name), held, view)
         if isinstance(seqs, Failure):
-            defects.append(Defect(f"seqs of predicate `{verdict.id}`", seqs.text))
+            defects.append(Defect(f"seqs of predicate `{name}`", seqs.text))
         else:
-            verdicts[place] = verdict._replace(seqs=seqs)
+            # What a need rests on is why the predicate failed with it.
+            inherited = (seq for need in found[name].unmet for seq in found[need].seqs)
+            found[name] = found[name]._replace(seqs=tuple(sorted({*seqs, *inherited})))
+    verdicts = [found[name] for name in predicates.predicates]
     flags: list[Flag] = []
     for name, program in programs.caps.items():
         flag = _flag(name, predicates.caps[name].points, _value(program, held, view))

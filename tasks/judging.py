@@ -12,12 +12,14 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ..protocol.canonical import digest_typed
 from ..protocol.errors import ScoreError
 from ..scorers.predicates import PredicateSet, load
+from ..scorers.schema import check_names
 from ..scorers.score import Score, score_run, standing
 from ..scorers.view import case_view
 from .tau2.oracle import oracle_of
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..ledger.audit import Audit
+    from ..protocol.world import World
 
 ACTOR = "assistant"
 _MAX_FILE_BYTES = 64 * 1024
+_HINT = "give a file of predicates"
 _ACTION_ID = re.compile(r"(.+)_[0-9]+", re.DOTALL)
 
 
@@ -41,15 +45,16 @@ def read_predicates(path: Path | None) -> PredicateSet:
         OSError: it can't be read.
     """
     if path is None:
-        return load((files("tollbook.tasks") / "suites" / "retail" / "recorded.toml").read_text(encoding="utf-8"))
+        own = files("tollbook.tasks") / "suites" / "retail" / "recorded.toml"
+        return load(own.read_text(encoding="utf-8"))
     with path.open("rb") as file:
         data = file.read(_MAX_FILE_BYTES + 1)
     if len(data) > _MAX_FILE_BYTES:
-        raise ScoreError("predicate.size", f"`{path}` is over {_MAX_FILE_BYTES} bytes", "give a file of predicates")
+        raise ScoreError("predicate.size", f"`{path}` is over {_MAX_FILE_BYTES} bytes", _HINT)
     try:
         return load(data.decode())
     except UnicodeDecodeError:
-        raise ScoreError("predicate.form", f"`{path}` is not UTF-8 text", "give a file of predicates") from None
+        raise ScoreError("predicate.form", f"`{path}` is not UTF-8 text", _HINT) from None
 
 
 def judge_run(audit: Audit, predicates: PredicateSet) -> Score:
@@ -66,6 +71,9 @@ def judge_run(audit: Audit, predicates: PredicateSet) -> Score:
             f"run `{audit.run[:12]}` has no task that predicates could judge it by",
             "name the runs to be scored; a bundle must hold their tasks",
         )
+    assert audit.replayed is not None
+    assert audit.replayed.world is not None
+    _check_names(predicates, audit.replayed.world)
     task = read_recorded_task(audit.task)
     return score_run(
         audit,
@@ -75,6 +83,12 @@ def judge_run(audit: Audit, predicates: PredicateSet) -> Score:
         label=label_of(task),
         cluster=digest_typed((task.actions, task.strings)),
     )
+
+
+@cache
+def _check_names(predicates: PredicateSet, world: World) -> None:
+    """As `check_names`, once for each world."""
+    check_names(predicates, world)
 
 
 def label_of(task: RecordedTask) -> str | None:

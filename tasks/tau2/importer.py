@@ -19,7 +19,7 @@ from ...ledger.writer import Plan, Seat, Voice, Writer
 from ...protocol.bodies import Agent, Origin, TaskRef, WorldRef
 from ...protocol.bodies import Source as OriginSource
 from ...protocol.draws import seed_of
-from ...protocol.errors import SourceError, TollbookError
+from ...protocol.errors import SourceError, TollbookError, WorldError
 from ...protocol.retail.actions import SendMessage
 from ...protocol.retail.refusals import wording
 from ...protocol.retail.shop import rows_of_shop
@@ -82,8 +82,13 @@ def read_shop(path: Path, mode: str) -> Shop:
         WorldError: the mode is unknown.
     """
     world = WorldRef(name="retail", params={"mode": mode}, version=0)
+    rules = world_of(world)
     document, _digest = read_json(path)
-    facts = world_of(world).facts(rows_of_shop(document, mode))
+    try:
+        facts = rules.facts(rows_of_shop(document, mode))
+    except (SourceError, WorldError) as error:
+        hint = error.hint or "give the shop's database file: products, users and orders"
+        raise SourceError(error.code, f"`{path}` is no shop: {error.text}", hint) from None
     return Shop(world, facts, facts_blob(facts))
 
 
