@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from decimal import ROUND_HALF_EVEN, Decimal
+from functools import lru_cache
 
 from .rows import Amount
 
@@ -70,16 +71,7 @@ class Floats(Arithmetic):
 
     def is_amount(self, value: object) -> bool:
         """As `Arithmetic.is_amount`."""
-        if not isinstance(value, str) or len(value) > _MAX_TEXT:
-            return False
-        try:
-            found = number(value)
-        except ValueError:
-            return False
-        # The only integer is the sum of no prices.
-        if isinstance(found, int) and value != "0":
-            return False
-        return abs(found) <= MAX_AMOUNT and repr(found) == value
+        return isinstance(value, str) and len(value) <= _MAX_TEXT and _is_printed(value)
 
     def plus(self, one: Amount, other: Amount) -> Amount:
         """As `Arithmetic.plus`."""
@@ -135,6 +127,19 @@ class Cents(Arithmetic):
     def is_less(self, one: Amount, other: Amount) -> bool:
         """As `Arithmetic.is_less`."""
         return int(one) < int(other)
+
+
+@lru_cache(maxsize=10_000)  # a shop has few prices and very many lines
+def _is_printed(text: str) -> bool:
+    """Whether a text is a number within the bound, as Python prints it."""
+    try:
+        found = number(text)
+    except ValueError:
+        return False
+    # The only integer is the sum of no prices.
+    if isinstance(found, int) and text != "0":
+        return False
+    return abs(found) <= MAX_AMOUNT and repr(found) == text
 
 
 def number(amount: Amount) -> float:
