@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import tokenize
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -815,6 +815,13 @@ def test_the_same_run_twice() -> None:
 
 # Notes: written by the ledger
 
+def two_signatures(made: Bundle, more: str) -> str:
+    """The checkpoint with a second signature under the same name and key id."""
+    first = note(made.checkpoint(), KEYS["ledger"])
+    ident = sha256(b"test/market\n\x01" + KEYS["ledger"].public).digest()[:4]
+    return f"{first}\N{EM DASH} test/market {b64encode(ident + b64decode(more)).decode()}\n"
+
+
 NOTES: list[tuple[str, Callable[[Bundle], list[str]]]] = [
     ("checkpoint.missing", lambda _made: []),
     ("checkpoint.missing", lambda made: made.notes()[1:]),
@@ -828,6 +835,7 @@ NOTES: list[tuple[str, Callable[[Bundle], list[str]]]] = [
     ("checkpoint.signature", lambda made: [made.notes()[0].replace("\N{EM DASH}", "-")]),
     ("checkpoint.signature", lambda made: [made.notes()[0].replace("\n14\n", "\n15\n")]),
     ("checkpoint.signature", lambda _made: [""]),
+    ("checkpoint.signature", lambda made: [two_signatures(made, KEYS["ledger"].sign(b"other text"))]),
     ("checkpoint.origin", lambda made: [note(made.checkpoint(origin="test/market"), KEYS["ledger"])]),
     ("checkpoint.origin", lambda made: [note(made.checkpoint(origin=f"o/run/{made.run}"), KEYS["ledger"])]),
     ("checkpoint.origin", lambda _made: [note("tollbook.environment/2\n", KEYS["ledger"])]),
@@ -864,6 +872,9 @@ BAD_BLOBS: list[tuple[str, Callable[[list[Any]], object]]] = [
     ("blob.digest", lambda blobs: [blob.update(tables=TABLES[1:]) for blob in blobs[:2]]),
     ("blob.digest", lambda blobs: [blob.update(tables=[*TABLES, "zoo"]) for blob in blobs[:2]]),
     ("blob.digest", lambda blobs: blobs[1]["rows"].reverse()),
+    ("blob.digest", lambda blobs: blobs[1].update(tables=[*TABLES, "zoo"])),
+    ("blob.digest", lambda blobs: [blob.update(tables=TABLES[::-1], of=state_root(TABLES[::-1], ROWS))
+                                   for blob in blobs[:2]]),
     ("blob.digest", lambda blobs: blobs[1]["rows"].append(["order", "o2", 1])),
     ("blob.digest", lambda blobs: blobs[1]["rows"].append(["order", "é", {}])),
     ("blob.digest", lambda blobs: blobs[1]["rows"].append(["order", "o2"])),
