@@ -19,14 +19,16 @@ from ...protocol.retail.actions import SendMessage
 from ...protocol.retail.arithmetic import cents, is_whole
 from ...protocol.retail.comparison import equal
 from ...protocol.retail.rules import WRITES
-from ...scorers.view import Withheld
 from ...protocol.tables import State
 from ...protocol.world import Accepted, Act, kind_of
+from ...scorers.view import Withheld
 from .calls import action_of
 from .recorded import RecordedTask, ReferenceAction, arguments_of, read_recorded_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import msgspec
 
     from ...ledger.audit import Audit, Deed
     from ...protocol.retail.rows import Line, Order, Product
@@ -59,7 +61,7 @@ def oracle_of(audit: Audit) -> dict[str, Any]:
         "groups": _groups(audit.deeds, task),
         "orders": [_order(run.state, key, orders[key]) for key in sorted(orders)],
         "owner": owner,
-        "state_matches": equal(run.state, _reference(run.world, run.state, task)) if task.graded else Withheld.PART,
+        "state_matches": _matches(run.world, run.state, task) if task.graded else Withheld.PART,
         "strings": _strings(task, audit.deeds) if task.graded else Withheld.PART,
         "termination": task.termination,
         "touched_users": sorted({*users, *(run.state.get("order", key).user_id for key in orders)}),
@@ -68,15 +70,16 @@ def oracle_of(audit: Audit) -> dict[str, Any]:
 
 
 def _kind(deed: Deed) -> str:
-    return kind_of(type(deed.action))
+    action: msgspec.Struct = deed.action
+    return kind_of(type(action))
 
 
-def _reference(world: World, state: State, task: RecordedTask) -> State:
-    """A fresh state after the reference actions; one that errors is skipped."""
+def _matches(world: World, state: State, task: RecordedTask) -> bool:
+    """Whether a state equals a fresh one after the reference actions; one that errors is skipped."""
     fresh = State(state.facts)
     for reference in task.actions:
         _perform(world, fresh, reference)
-    return fresh
+    return equal(state, fresh)
 
 
 def _perform(world: World, state: State, reference: ReferenceAction) -> None:
@@ -93,7 +96,8 @@ def _perform(world: World, state: State, reference: ReferenceAction) -> None:
 
 def _strings(task: RecordedTask, deeds: list[Deed]) -> list[dict[str, Any]] | Withheld:
     """Each string, whether it was told, and in which messages; open if it may stand in a withheld text."""
-    said = [deed for deed in deeds if deed.message.sender == "assistant" and isinstance(deed.action, SendMessage)]
+    mine = [deed for deed in deeds if deed.message.sender == "assistant"]
+    said = [deed for deed in mine if isinstance(deed.action, SendMessage)]
     texts = [(deed.seq, deed.texts["text"].lower().replace(",", "")) for deed in said if "text" in deed.texts]
     found: list[dict[str, Any]] = []
     for text in task.strings:
@@ -119,7 +123,9 @@ def _order(state: State, key: str, seqs: list[int]) -> dict[str, Any]:
     lines = [{"consistent": _consistent(state, line), "item_id": line.item_id} for line in order.items]
     paid = [cents(row.amount) for row in order.payment_history if row.transaction_type == "payment"]
     refunded = [cents(row.amount) for row in order.payment_history if row.transaction_type == "refund"]
-    payments = [{"amount_cents": cents(row.amount), "whole": is_whole(row.amount)} for row in order.payment_history]
+    payments = [
+        {"amount_cents": cents(row.amount), "whole": is_whole(row.amount)} for row in order.payment_history
+    ]
     return {
         "cancelled": order.status == "cancelled",
         "id": key,
