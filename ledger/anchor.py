@@ -1,8 +1,12 @@
 """What holds a run fast from outside: pinned keys and checkpoints.
 
-    pinned      a key that the reader brought, not the file
+    pinned      a key that the reader brought, not the file, or one that such a key vouched for in the run
     anchored    the run agrees with a checkpoint from outside, or with its own
                 under a pinned ledger key; otherwise a cut tail can't be seen
+
+A run's own notes are judged here too: first its checkpoint, which must be the
+one that its ledger would print, then notes of other kinds, told by their first
+line, which name the run root.
 
 Not here: the form of notes (`notes`).
 
@@ -11,14 +15,19 @@ Source: C2SP tlog-checkpoint; RFC 9162 2.1.4 (consistency).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from binascii import b2a_base64
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from ..protocol.errors import KeyRefusedError, NoteError
-from .notes import Checkpoint, Vkey, parse_checkpoint, verify_note, vkey_of
+from ..protocol.canonical import admit_any
+from ..protocol.errors import CanonicalError, KeyRefusedError, NoteError
+from .notes import MAX_NOTE_BYTES, Vkey, parse_checkpoint, verify_note, vkey_of
 from .run import Objection, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+OTHER_NOTES = ("tollbook.environment/1", "tollbook.receipt/1")
+"""The first lines of notes that are no checkpoint."""
 
 
 class Pins(NamedTuple):
@@ -32,13 +41,16 @@ class Pins(NamedTuple):
         """For each party, and the ledger by its name, `pinned` or `self-asserted`."""
         named = {(vkey.name, vkey.key) for vkey in self.vkeys}
 
-        def stands(name: str, keys: Sequence[bytes]) -> str:
-            held = bool(keys) and all(key in self.keys or (name, key) in named for key in keys)
-            return "pinned" if held else "self-asserted"
+        def stands(name: str, keys: Sequence[bytes]) -> bool:
+            return bool(keys) and all(key in self.keys or (name, key) in named for key in keys)
 
-        found = {member.id: stands(member.id, member.keys) for member in run.members.values()}
+        # Each later key of a party was added by one before it, so the first one vouches for all.
+        found = {
+            member.id: stands(member.id, member.held[:1]) or stands(member.id, member.held)
+            for member in run.members.values()
+        }
         found[run.opened.ledger.name] = stands(run.opened.ledger.name, [run.ledger_key])
-        return found
+        return {name: "pinned" if stood else "self-asserted" for name, stood in found.items()}
 
 
 NO_PINS = Pins()
@@ -46,22 +58,22 @@ NO_PINS = Pins()
 
 def check_notes(run: Run, notes: Sequence[str], pins: Pins, *, sealed: bool) -> tuple[list[Objection], bool]:
     """What is wrong with a run's notes and the reader's checkpoints, and whether the run is anchored."""
-    objections = _check_pins(run, pins)
-    own = [note for note in notes if note.startswith(origin_of(run) + "\n")]
-    if sealed and not own:
+    objections = list(_check_pins(run, pins))
+    held = bool(notes) and not _is_other(notes[0])
+    if sealed and not held:
         objections.append(Objection("checkpoint.missing", "the sealed run has no checkpoint by its ledger"))
-    for note in notes:
-        objection = _check_note(run, note, sealed=sealed, own=note in own)
-        if objection is not None:
-            objections.append(objection)
+    for place, note in enumerate(notes):
+        if _is_other(note):
+            objections += _check_other(run, note)
+        elif place == 0:
+            objections += _check_own(run, note)
+        else:
+            objections.append(Objection("bundle.form", f"note {place + 1} is of no kind that belongs here"))
     outside = [note for note in pins.checkpoints if note.startswith(origin_of(run) + "\n")]
     for note in outside:
-        objection = _check_outside(run, note)
-        if objection is not None:
-            objections.append(objection)
+        objections += _check_outside(run, note)
     pinned = pins.standing(run)[run.opened.ledger.name] == "pinned"
-    anchored = not objections and (bool(outside) or (sealed and pinned))
-    return objections, anchored
+    return objections, not objections and (bool(outside) or (held and pinned))
 
 
 def origin_of(run: Run) -> str:
@@ -69,57 +81,77 @@ def origin_of(run: Run) -> str:
     return f"{run.opened.ledger.name}/run/{run.id}"
 
 
-def _check_pins(run: Run, pins: Pins) -> list[Objection]:
-    held = {member.id: member.keys for member in run.members.values()}
+def _is_other(note: str) -> bool:
+    return note.partition("\n")[0] in OTHER_NOTES
+
+
+def _check_pins(run: Run, pins: Pins) -> Iterator[Objection]:
+    held = {member.id: member.held for member in run.members.values()}
     held[run.opened.ledger.name] = [run.ledger_key]
-    return [
-        Objection("checkpoint.key" if vkey.name == run.opened.ledger.name else "key.pinned",
-                  f"`{vkey.name}` has another key than the one you pinned")
-        for vkey in pins.vkeys
-        if vkey.name in held and vkey.key not in held[vkey.name]
-    ]
+    for vkey in pins.vkeys:
+        if vkey.name in held and vkey.key not in held[vkey.name]:
+            code = "checkpoint.key" if vkey.name == run.opened.ledger.name else "key.pinned"
+            yield Objection(code, f"`{vkey.name}` has another key than the one you pinned")
 
 
-def _check_note(run: Run, note: str, *, sealed: bool, own: bool) -> Objection | None:
-    text = _signed_text(run, note)
-    if isinstance(text, Objection):
-        return text
-    if not own:
-        return None
-    checkpoint = _parse(text)
-    if isinstance(checkpoint, Objection):
-        return checkpoint
-    if checkpoint.size > run.size or (sealed and checkpoint.size != run.size):
-        return Objection("checkpoint.size", f"the checkpoint counts {checkpoint.size} records, the run has {run.size}")
-    if checkpoint.root != run.root(checkpoint.size):
-        return Objection("checkpoint.root", "the checkpoint's root is not that of the records")
-    return None
+def _check_own(run: Run, note: str) -> Iterator[Objection]:
+    """What a run's checkpoint has that its ledger would not have printed."""
+    if (bad := _unsigned(run, note)) is not None:
+        yield Objection("checkpoint.signature", bad)
+    origin, _, rest = note.rpartition("\n\n")[0].partition("\n")
+    size, _, root = rest.partition("\n")
+    if origin != origin_of(run):
+        yield Objection("checkpoint.origin", "the checkpoint is not one of this run")
+    if size != str(run.size):
+        yield Objection(
+            "checkpoint.size", f"the checkpoint counts `{size[:20]}` records, the run has {run.size}"
+        )
+    if root != b2a_base64(run.root(), newline=False).decode():
+        yield Objection("checkpoint.root", "the checkpoint's root is not that of the records")
 
 
-def _check_outside(run: Run, note: str) -> Objection | None:
-    text = _signed_text(run, note)
-    if isinstance(text, Objection):
-        return text
-    checkpoint = _parse(text)
-    if isinstance(checkpoint, Objection):
-        return checkpoint
+def _check_other(run: Run, note: str) -> Iterator[Objection]:
+    if (bad := _unsigned(run, note)) is not None:
+        yield Objection("note.signature", bad)
+    second = note.rpartition("\n\n")[0].partition("\n")[2]
+    try:
+        document: object = admit_any(second.encode(), MAX_NOTE_BYTES)
+    except (CanonicalError, UnicodeEncodeError) as error:
+        yield Objection("note.form", f"a note's second line is not canonical: {error}")
+        return
+    if not isinstance(document, dict):
+        yield Objection("note.form", "a note's second line is no object")
+    elif cast("dict[str, object]", document).get("root") != run.root().hex():
+        yield Objection("note.root", "a note names another root than the run's")
+
+
+def _check_outside(run: Run, note: str) -> Iterator[Objection]:
+    bad = _unsigned(run, note)
+    if bad is not None:
+        yield Objection("checkpoint.signature", bad)
+        return
+    try:
+        checkpoint = parse_checkpoint(note.rpartition("\n\n")[0] + "\n")
+    except NoteError as error:
+        yield Objection("checkpoint.form", error.text)
+        return
     if checkpoint.size > run.size:
-        return Objection("checkpoint.size", f"log shorter than checkpoint size {checkpoint.size}: it has {run.size} records")
-    if checkpoint.root != run.root(checkpoint.size):
-        return Objection("checkpoint.inconsistent", f"the first {checkpoint.size} records are not those of your checkpoint")
-    return None
+        yield too_short(checkpoint.size, run.size)
+    elif checkpoint.root != run.root(checkpoint.size):
+        what = f"the first {checkpoint.size} records are not those of your checkpoint"
+        yield Objection("checkpoint.inconsistent", what)
 
 
-def _signed_text(run: Run, note: str) -> str | Objection:
+def too_short(expected: int, size: int) -> Objection:
+    """A log of `size` records against a checkpoint of `expected`."""
+    return Objection("checkpoint.size", f"log shorter than checkpoint size {expected}: it has {size} records")
+
+
+def _unsigned(run: Run, note: str) -> str | None:
+    """Why the note is not signed by the run's ledger, or None."""
     ledger = run.opened.ledger
     try:
-        return verify_note(note, vkey_of(ledger.name, run.ledger_key))
+        verify_note(note, vkey_of(ledger.name, run.ledger_key))
     except (NoteError, KeyRefusedError) as error:
-        return Objection("checkpoint.signature", f"a note is not signed by the ledger's key {ledger.key}: {error.text}")
-
-
-def _parse(text: str) -> Checkpoint | Objection:
-    try:
-        return parse_checkpoint(text)
-    except NoteError as error:
-        return Objection("checkpoint.form", error.text)
+        return f"a note is not signed by the ledger's key {ledger.key}: {error.text}"
+    return None

@@ -6,7 +6,9 @@
 An `Auditor` is fed records one by one, from a store or a bundle, and holds
 nothing of a record after it but what `Run` keeps. A stored decision is not
 decoded but made again from the rules and compared as bytes, so nothing that a
-file says of a decision is believed.
+file says of a decision is believed. Behind a record that can't be read nothing
+is judged any more. Findings come in the order of records, those on one record
+in the order of the checks.
 
 Not here: reading files (`store`, `bundle`); whether briefs and scripted
 parties did what the task says (check 6, in `tollbook.tasks`).
@@ -14,26 +16,40 @@ parties did what the task says (check 6, in `tollbook.tasks`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import re
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..protocol.bodies import Decision, Message, Turn
-from ..protocol.canonical import (
-    MAX_PART_BYTES,
-    MAX_RECORD_BYTES,
-    admit,
-    admit_any,
-    check_size,
-    encode_typed,
-)
+from ..protocol.bodies import Decision, Message
+from ..protocol.canonical import MAX_OPEN_BYTES, MAX_PART_BYTES, MAX_RECORD_BYTES, admit_any, encode_typed
+from ..protocol.engine import admit_kind
 from ..protocol.errors import BundleError, CanonicalError, WorldError
 from ..protocol.world import part_fields, world_of
 from .anchor import NO_PINS, Pins, check_notes
+from .audited import Audit, Deed, Evidence
 from .blobs import Shelf
-from .findings import CHECKS, Check, Finding, State
-from .records import BRIEF, DECISION, ENVELOPE_BYTES, KEY, MESSAGE, OPEN, SEAL, TURN, Part, Stored, limit_of
-from .run import Run
+from .findings import CHECKS, Check, Finding, State, place_of
+from .records import (
+    BODIES,
+    BRIEF,
+    ENVELOPE_BYTES,
+    KEY,
+    MESSAGE,
+    OPEN,
+    SEAL,
+    TURN,
+    ZERO,
+    Part,
+    Stored,
+    check_nested,
+    leaf_of,
+    leaf_of_record,
+    read_body,
+    read_claimed,
+    record_bytes,
+)
+from .run import Objection, Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +60,9 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS = 100
 
+_SIGNED = ("message", "key")
+_HEX = re.compile("[0-9a-f]{64}")
+_UNNAMED = "?"
 _DECISION_ORDER = ("message", "outcome", "rule", "detail", "events", "delta", "result", "reads")
 _CODES = {
     "canonical.size": "record.size",
@@ -52,60 +71,8 @@ _CODES = {
 }
 
 
-class Deed(NamedTuple):
-    """A message of a replayed run with its typed action, its texts and the decision on it."""
-
-    seq: int
-    message: Message
-    action: Any
-    texts: dict[str, str]
-    decision: Decision
-
-
-class Evidence(NamedTuple):
-    """A turn of a replayed run with its texts."""
-
-    seq: int
-    turn: Turn
-    texts: dict[str, str]
-
-
-class Audit(NamedTuple):
-    """What the audit of one run gave.
-
-    ``outcome`` is the seal's, None while the run is open. ``keys`` says for
-    each party whether its key is ``pinned`` or ``self-asserted``. ``deeds``
-    and ``evidence`` are kept only where they were asked for.
-    """
-
-    run: str
-    records: int
-    checks: dict[Check, State]
-    findings: list[Finding]
-    anchored: bool
-    keys: dict[str, str]
-    outcome: str | None
-    root: str | None
-    custody: str | None
-    withheld: int
-    replayed: Run | None
-    task: str | None
-    deeds: list[Deed]
-    evidence: list[Evidence]
-
-    @property
-    def imported(self) -> bool:
-        """Whether the run was imported from a record that others made: its keys prove custody, not authorship."""
-        return self.custody == "imported"
-
-    @property
-    def good(self) -> bool:
-        """Whether the run is sealed and every check up to 5 was done and passed."""
-        return self.outcome is not None and all(self.checks[check] == "done" for check in ("1", "2", "3", "4", "5"))
-
-
 class _Stop(Exception):  # noqa: N818 - a signal inside this module, not an error
-    """What comes after this record can't be judged any more."""
+    """What comes after this record can't be judged any more; the chain still can."""
 
 
 class Auditor:
@@ -133,12 +100,14 @@ class Auditor:
         self.deeds: list[Deed] = []
         self.evidence: list[Evidence] = []
         self.withheld = 0
-        self._label = "?"
+        self.label = _UNNAMED
         self._size = 0
-        self._stopped = False
+        self._ended = False  # nothing more is read
+        self._stopped = False  # what is read is linked, and not judged
         self._seal: Seal | None = None
         self._task: str | None = None
         self._message: tuple[Message, Any, Stored] | None = None
+        self._begun = False  # with the first record after the briefs
         self._handlers = {
             "brief": self._brief,
             "message": self._on_message,
@@ -150,42 +119,68 @@ class Auditor:
 
     def record(self, stored: Stored) -> None:
         """Judges the next record."""
+        if self._ended:
+            return
         try:
             self._judge(stored)
         except _Stop:
             self._stopped = True
         except CanonicalError as error:
-            self.find(_CODES.get(error.code, "record.form"), f"{stored.kind}: {error.text}", stored.seq)
-            self._stopped = True
-        if self.run is not None and self.run.size == self._size:
-            self.run.link(stored.kind, stored.body, stored.sig)
+            self._unread(_CODES.get(error.code, "record.form"), f"{stored.kind}: {error.text}")
+        run = self.run
+        if run is None:
+            self._begin(leaf_of(stored.seq, stored.kind, stored.prev or ZERO, stored.body, stored.sig).hex())
+        elif not self._ended:
+            if stored.seq == self._size and (stored.prev is None or stored.prev == run.prev):
+                run.link(stored.kind, stored.body, stored.sig)
+            else:
+                # As it stands, so that the roots are those of the bytes that are there.
+                prev = stored.prev or run.prev
+                run.link_leaf(leaf_of(stored.seq, stored.kind, prev, stored.body, stored.sig))
+            if self._size == 0:
+                self._begin(run.id)
         self._size += 1
-        if self._size == 1 and self.run is not None:
-            self._label = self.run.id
-            self.findings = [msgspec.structs.replace(finding, run=self.run.id) for finding in self.findings]
+
+    def unread(self, code: str, text: str, data: bytes) -> None:
+        """Notes that the next record's bytes are no record: the run can't be read on."""
+        if self._ended:
+            return
+        self._unread(code, text)
+        if self._size == 0:
+            self._begin(leaf_of_record(data).hex())
+        self._size += 1
+
+    def end(self, code: str, text: str) -> None:
+        """Notes that the file breaks off, or goes on with what belongs to no run."""
+        self.find(code, text, None)
+        self._ended = True
 
     def find(self, code: str, text: str, seq: int | None) -> None:
         """Adds a finding, up to a hundred a run."""
         if len(self.findings) < MAX_FINDINGS:
-            self.findings.append(Finding(self._label, seq, code, text))
+            self.findings.append(Finding(self.label, seq, code, text))
+
+    def find_in_file(self, code: str, text: str) -> None:
+        """Adds a finding that is of the file which holds the run, not of the run's records."""
+        self.findings.append(Finding("", None, code, text))
 
     def finish(self, notes: Sequence[str], label: str | None = None) -> Audit:
         """The audit, once every record was seen; ``label`` is the id that the file gives the run."""
         run = self.run
         if label is not None and run is not None and label != run.id:
             self.find("store.id", f"the file calls this run `{label[:12]}`", None)
-        if self._message is not None and not self._stopped:
+        if self._message is not None and not self._stopped and not self._ended:
             self.find("grammar.decision", "the last message has no decision", self._size - 1)
         anchored = False
-        if run is not None:
+        if run is not None and not self._ended:
             objections, anchored = check_notes(run, notes, self._pins, sealed=self._seal is not None)
             for objection in objections:
                 self.find(objection.code, objection.text, None)
         return Audit(
-            run=self._label if run is not None or label is None else label,
+            run=self.label if run is not None or label is None else label,
             records=self._size,
-            checks=self._checks(),
-            findings=self.findings,
+            checks=self._checks(noted=bool(notes)),
+            findings=sorted(self.findings, key=place_of),
             anchored=anchored,
             keys={} if run is None else self._pins.standing(run),
             outcome=None if self._seal is None else self._seal.outcome,
@@ -198,63 +193,120 @@ class Auditor:
             evidence=self.evidence,
         )
 
-    def _checks(self) -> dict[Check, State]:
+    def _unread(self, code: str, text: str) -> None:
+        self.find(code, text, self._size)
+        self._ended = True
+
+    def _begin(self, run_id: str) -> None:
+        """Names the findings so far after the run, whose id its first record gives."""
+        if self._size == 0:
+            self.label = run_id
+            self.findings = [
+                msgspec.structs.replace(finding, run=run_id) if finding.run == _UNNAMED else finding
+                for finding in self.findings
+            ]
+
+    def _checks(self, *, noted: bool) -> dict[Check, State]:
         failed = {finding.check for finding in self.findings}
-        judged = self.run is not None and not self._stopped
+        judged = self.run is not None and not self._stopped and not self._ended
         sealed = self._seal is not None
         done: dict[Check, bool] = {
             "1": judged,
             "2": judged and self._signatures,
             "3": judged and self.run is not None and self.run.state is not None,
             "4": judged and sealed and self.run is not None and self.run.state is not None,
-            "5": sealed,
+            "5": (sealed or noted) and not self._ended,
             "6": False,
         }
-        return {check: "failed" if check in failed else "done" if done[check] else "not done" for check in CHECKS}
+        return {
+            check: "failed" if check in failed else "done" if done[check] else "not done" for check in CHECKS
+        }
 
     def _judge(self, stored: Stored) -> None:
         if stored.seq != self._size:
             self.find("record.seq", f"seq is {stored.seq}, expected {self._size}", self._size)
-            raise _Stop
-        if self._stopped:
+        run = self.run
+        if run is None:
+            if len(stored.body) > MAX_OPEN_BYTES - ENVELOPE_BYTES:
+                self._check_size(stored, MAX_OPEN_BYTES)
+            self._first(stored)
             return
-        if len(stored.body) > MAX_RECORD_BYTES - 2 * ENVELOPE_BYTES:
-            check_size(stored.body, limit_of(stored.kind) - ENVELOPE_BYTES)
-        if self.run is None:
-            self._open(stored)
-            return
-        if stored.prev is not None and stored.prev != self.run.prev:
-            self.find("record.prev", "prev is not the leaf of the record before", stored.seq)
-        if self._seal is not None:
-            self.find("grammar.after_seal", f"a {stored.kind} comes after the seal", stored.seq)
+        if len(stored.body) > MAX_RECORD_BYTES - ENVELOPE_BYTES:
+            self._check_size(stored, MAX_RECORD_BYTES)
+        if stored.prev is not None and stored.prev != run.prev:
+            self.find("record.prev", "prev is not the leaf of the record before", self._size)
+        kind = stored.kind
+        handler = self._handlers.get(kind)
+        if (
+            handler is None
+            or self._stopped
+            or self._seal is not None
+            or (kind == "decision") is (self._message is None)
+        ):
+            self._check_form(stored)
+            self._misplaced(kind)
             raise _Stop
-        if (stored.kind == "decision") != (self._message is not None):
-            self.find("grammar.decision", "a decision comes right after its message, and nowhere else", stored.seq)
-            raise _Stop
-        handler = self._handlers.get(stored.kind)
-        if handler is None:
-            self.find("record.kind", f"no record of kind `{stored.kind}` belongs here", stored.seq)
-            raise _Stop
-        if stored.sig is not None and stored.kind not in ("message", "key"):
-            self.find("signature.unexpected", f"a {stored.kind} is not signed", stored.seq)
+        if kind != "brief":
+            self._begun = True
+        elif self._begun:
+            self.find("grammar.brief", "a brief comes before all but the open", self._size)
+        if stored.sig is not None and kind not in _SIGNED:
+            self.find("signature.unexpected", f"a {kind} is not signed", self._size)
         handler(stored)
 
-    def _open(self, stored: Stored) -> None:
+    def _check_size(self, stored: Stored, limit: int) -> None:
+        size = len(record_bytes(stored.seq, stored.kind, stored.prev or ZERO, stored.body, stored.sig))
+        if size > limit:
+            raise CanonicalError("canonical.size", f"{size} bytes are over the limit of {limit}")
+
+    def _check_form(self, stored: Stored) -> None:
+        """Reads a record only to see whether it can be read."""
+        if stored.kind == "decision":
+            read_claimed(stored.body)
+        elif stored.kind in BODIES:
+            body = read_body(stored.body, BODIES[stored.kind])
+            if isinstance(body, Message):
+                check_nested(bytes(body.action), 2)
+                admit_any(bytes(body.action))
+                admit_kind(bytes(body.action))
+
+    def _misplaced(self, kind: str) -> None:
+        """Says why no record of this kind may come here."""
+        if kind == "open":
+            self.find("grammar.open", "an open comes first, and once", self._size)
+        elif kind not in self._handlers:
+            self._unread("record.form", f"there is no record of kind `{kind}`")
+        elif self._stopped:
+            return
+        elif self._seal is not None:
+            self.find("grammar.after_seal", f"a {kind} comes after the seal", self._size)
+        else:
+            what = "a decision comes right after its message, and nowhere else"
+            self.find("grammar.decision", what, self._size)
+
+    def _first(self, stored: Stored) -> None:
+        if stored.kind not in BODIES:
+            self._unread("record.form", f"there is no record of kind `{stored.kind}`")
+            return
         if stored.kind != "open":
-            self.find("grammar.open", f"a run begins with its open, not with a {stored.kind}", stored.seq)
-            raise _Stop
-        opened = admit(stored.body, OPEN, limit_of("open") - ENVELOPE_BYTES)
-        if stored.prev not in (None, "0" * 64):
-            self.find("record.prev", "prev of the first record is not 64 zeros", stored.seq)
+            self._check_form(stored)
+            self.find("grammar.open", f"a run begins with its open, not with a {stored.kind}", self._size)
+            self._ended = True
+            return
+        opened = read_body(stored.body, OPEN, MAX_OPEN_BYTES)
+        if stored.prev not in (None, ZERO):
+            self.find("record.prev", "prev of the first record is not 64 zeros", self._size)
         world = self._world(opened)
-        self.run = Run(opened, world, None if world is None else self._facts(opened, world))
-        objection = self.run.opening()
-        if objection is None and self._signatures:
-            objection = self.run.signed("open", stored.body, stored.sig, [self.run.ledger_key])
-        if objection is not None:
-            self.find(objection.code, objection.text, stored.seq)
+        self.run = run = Run(opened, world, None if world is None else self._facts(opened, world))
+        self._object(run.opening())
+        if self._signatures:
+            self._object(run.signed("open", stored.body, stored.sig, [run.ledger_key]))
         self._parts(stored, {})
         self._task = self._task_text(opened)
+
+    def _object(self, objection: Objection | None) -> None:
+        if objection is not None:
+            self.find(objection.code, objection.text, self._size)
 
     def _world(self, opened: Open) -> World | None:
         try:
@@ -267,50 +319,47 @@ class Auditor:
         try:
             return self._shelf.facts(opened.facts, world)
         except BundleError as error:
-            self.find(error.code, error.text, 0)
+            self.find_in_file(error.code, error.text)
             return None
 
     def _task_text(self, opened: Open) -> str | None:
         try:
             return None if opened.task is None else self._shelf.task(opened.task.digest)
         except BundleError as error:
-            self.find(error.code, error.text, 0)
+            self.find_in_file(error.code, error.text)
             return None
 
     def _brief(self, stored: Stored) -> None:
         assert self.run is not None
-        brief = admit(stored.body, BRIEF)
-        if any(member.said for member in self.run.members.values()):
-            self.find("grammar.brief", "a brief comes before the first message", stored.seq)
-        objection = self.run.brief(brief.party)
-        if objection is not None:
-            self.find(objection.code, objection.text, stored.seq)
+        brief = read_body(stored.body, BRIEF)
+        self._object(self.run.brief(brief.party))
         self._parts(stored, {"part": brief.part})
 
     def _on_message(self, stored: Stored) -> None:
         run = self.run
         assert run is not None
-        message = admit(stored.body, MESSAGE)
+        message = read_body(stored.body, MESSAGE)
         action = run.read_action(message)
+        self._message = (message, action, stored)
+        self._message_parts(message, action, stored)
         objection = run.door(message)
         if objection is not None:
-            self.find(objection.code, objection.text, stored.seq)
+            self._object(objection)
             if objection.code == "message.from":
                 raise _Stop
         if self._signatures:
-            objection = run.signed("message", stored.body, stored.sig, run.members[message.sender].keys)
-            if objection is not None:
-                self.find(objection.code, objection.text, stored.seq)
-        self._message = (message, action, stored)
-        self._message_parts(message, action, stored)
+            self._object(run.signed("message", stored.body, stored.sig, run.members[message.sender].keys))
 
     def _message_parts(self, message: Message, action: Any, stored: Stored) -> None:  # noqa: ANN401
         if action is not None:
-            fields = part_fields(type(action))
+            kind: type[msgspec.Struct] = type(action)  # pyright: ignore[reportUnknownVariableType]
+            fields = part_fields(kind)
             if fields or stored.parts:
                 self._parts(stored, {field: getattr(action, field) for field in fields})
         elif stored.parts:
-            self._parts(stored, msgspec.json.decode(bytes(message.action)), typed=False)
+            said: dict[str, Any] = msgspec.json.decode(bytes(message.action))
+            named = {field: value for field, value in said.items() if _HEX.fullmatch(str(value))}
+            self._parts(stored, named, typed=False)
 
     def _on_decision(self, stored: Stored) -> None:
         run = self.run
@@ -318,61 +367,59 @@ class Auditor:
         assert self._message is not None
         message, action, said = self._message
         self._message = None
+        decision: Decision
         if run.state is None:
-            decision = admit(stored.body, DECISION)
-            admit_any(stored.body)
+            decision = read_claimed(stored.body)
         else:
-            ruling = run.rule(message, action, said.seq)
+            ruling = run.rule(message, action, self._size - 1)
             decision = ruling.decision
             if ruling.body != stored.body:
-                self.find("decision.differs", _difference(ruling.body, stored.body), stored.seq)
-        run.ruled(message, said.seq, accepted=decision.outcome == "accepted")
+                read_claimed(stored.body)
+                self.find("decision.differs", _difference(ruling.body, stored.body), self._size)
+        run.ruled(message, self._size - 1, accepted=decision.outcome == "accepted")
         if stored.parts:
             self._parts(stored, {})
         if self._keep:
             texts = {part.field: part.text.text for part in said.parts}
-            self.deeds.append(Deed(said.seq, message, action, texts, decision))
+            self.deeds.append(Deed(self._size - 1, message, action, texts, decision))
 
     def _turn(self, stored: Stored) -> None:
         assert self.run is not None
-        turn = admit(stored.body, TURN)
-        member = self.run.members.get(turn.party)
-        if member is None:
-            self.find("turn.party", f"`{turn.party}` is not a party of this run", stored.seq)
-        elif turn.n is not None and turn.n > member.n:
-            self.find("turn.n", f"n is {turn.n}, the next of `{turn.party}` is {member.n}", stored.seq)
+        turn = read_body(stored.body, TURN)
+        self._object(self.run.turn(turn.party, None))
         named = (("gave", turn.gave), ("given", turn.given))
         self._parts(stored, {field: digest for field, digest in named if digest is not None})
         if self._keep:
-            self.evidence.append(Evidence(stored.seq, turn, {part.field: part.text.text for part in stored.parts}))
+            texts = {part.field: part.text.text for part in stored.parts}
+            self.evidence.append(Evidence(self._size, turn, texts))
 
     def _key(self, stored: Stored) -> None:
         assert self.run is not None
-        change = admit(stored.body, KEY)
-        objection = self.run.key(change, stored.body, stored.sig)
-        if objection is not None:
-            self.find(objection.code, objection.text, stored.seq)
+        change = read_body(stored.body, KEY)
+        self._object(self.run.key(change, stored.body, stored.sig))
         self._parts(stored, {})
 
     def _on_seal(self, stored: Stored) -> None:
         run = self.run
         assert run is not None
-        seal = admit(stored.body, SEAL)
+        seal = read_body(stored.body, SEAL)
         self._seal = seal
-        if (seal.outcome == "imported") != (run.opened.origin.custody == "imported"):
-            self.find("seal.outcome", f"outcome `{seal.outcome}` is not that of a {run.opened.origin.custody} run", stored.seq)
+        custody = run.opened.origin.custody
+        if (seal.outcome == "imported") != (custody == "imported"):
+            self.find("seal.outcome", f"outcome `{seal.outcome}` is not that of a {custody} run", self._size)
         if run.state is not None:
             if seal.root != run.state.root():
-                self.find("seal.root", "the state root is not that of the replayed state", stored.seq)
-            if seal.rows != run.state.count():
-                self.find("seal.rows", f"rows is {seal.rows}, the replayed state has {run.state.count()}", stored.seq)
+                self.find("seal.root", "the state root is not that of the replayed state", self._size)
+            count = run.state.count()
+            if seal.rows != count:
+                self.find("seal.rows", f"rows is {seal.rows}, the replayed state has {count}", self._size)
         self._parts(stored, {})
 
     def _parts(self, stored: Stored, digests: dict[str, Any], *, typed: bool = True) -> None:
         """Compares the parts beside a record with the digests that its body names, by field."""
         last = ""
         for part in stored.parts:
-            self._part(stored.seq, part, digests.pop(part.field, None), last)
+            self._part(self._size, part, digests.pop(part.field, None), last)
             last = part.field
         if typed:
             self.withheld += len(digests)
@@ -390,16 +437,10 @@ class Auditor:
 
 def _difference(made: bytes, stored: bytes) -> str:
     """Which field of a stored decision is the first that the rules don't give."""
-    try:
-        claimed: Any = msgspec.json.decode(stored)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "the decision is not the one that the rules give: it is not JSON"
-    if isinstance(claimed, dict):
-        given: dict[str, Any] = msgspec.json.decode(made)
-        for field in _DECISION_ORDER:
-            if claimed.get(field, ...) != given[field]:
-                return f"the rules give another `{field}`: `{_short(given[field])}`"
-    return "the decision is not the one that the rules give: its spelling differs"
+    given: dict[str, Any] = msgspec.json.decode(made)
+    claimed: dict[str, Any] = msgspec.json.decode(stored)
+    field = next(field for field in _DECISION_ORDER if claimed[field] != given[field])
+    return f"the rules give another `{field}`: `{_short(given[field])}`"
 
 
 def _short(value: object, limit: int = 60) -> str:

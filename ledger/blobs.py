@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
 
-from ..protocol.canonical import MAX_PART_BYTES, Hex, encode_typed
+from ..protocol.canonical import MAX_PART_BYTES, Hex, admit, admit_any, encode_typed
 from ..protocol.errors import BundleError, CanonicalError, WorldError
+from ..protocol.merkle import leaf_hash, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     from ..protocol.tables import Facts, Row
     from ..protocol.world import World
 
+MAX_BLOB_LINE_BYTES = 8 * 2**20
 ROWS_A_LINE = 1_000
+ROW_BYTES_A_LINE = 4 * 2**20
+"""A line of more rows' bytes would be over the limit of a bundle's line."""
 
 
 class Blob(NamedTuple):
@@ -51,19 +55,20 @@ class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _LINE = msgspec.json.Decoder(_Line)
-_BLOB = b'{"blob":'
-
-
-def is_blob(line: bytes) -> bool:
-    """Whether a bundle's line holds (a line of) a blob."""
-    return line.startswith(_BLOB)
 
 
 def facts_blob(facts: Facts) -> Blob:
     """The blob of start rows."""
     tables = sorted(facts.tables)
-    rows = [(table, key, msgspec.Raw(encode_typed(row))) for table, key, row in facts.rows()]
-    groups = [rows[first : first + ROWS_A_LINE] for first in range(0, len(rows), ROWS_A_LINE)] or [[]]
+    groups: list[list[tuple[str, str, msgspec.Raw]]] = [[]]
+    size_bytes = 0
+    for table, key, row in facts.rows():
+        data = encode_typed(row)
+        if len(groups[-1]) == ROWS_A_LINE or size_bytes + len(data) > ROW_BYTES_A_LINE:
+            groups.append([])
+            size_bytes = 0
+        groups[-1].append((table, key, msgspec.Raw(data)))
+        size_bytes += len(data)
     lines = [encode_typed(_Line(_Rows(of=facts.root, rows=group, tables=tables))) for group in groups]
     return Blob(facts.root, lines)
 
@@ -97,10 +102,11 @@ def task_text(blob: Blob) -> str:
         BundleError: `blob.form`, or `blob.digest` when it is not what its name says.
     """
     content = _read(blob.lines[0])
-    if len(blob.lines) != 1 or not isinstance(content, _Task):
-        raise BundleError("blob.form", f"blob `{blob.digest[:12]}` is not a task")
-    if sha256(content.text.encode()).hexdigest() != blob.digest:
-        raise BundleError("blob.digest", f"blob `{blob.digest[:12]}` is not what its name says")
+    if not isinstance(content, _Task):
+        raise BundleError("blob.form", f"{_short(blob)} is not a task")
+    flaw = misnamed(blob)
+    if flaw is not None:
+        raise BundleError(*flaw)
     return content.text
 
 
@@ -108,30 +114,69 @@ def facts_of(blob: Blob, world: World) -> Facts:
     """The start rows of a blob, under a world's types.
 
     Raises:
-        BundleError: `blob.form`, or `blob.digest` when they are not what their name says.
+        BundleError: `blob.form`, no start rows of this world, or `blob.digest`
+            when they are not what their name says.
     """
     try:
         facts = world.facts(_rows(blob, world))
-    except (WorldError, CanonicalError, UnicodeEncodeError) as error:
-        raise BundleError("blob.form", f"blob `{blob.digest[:12]}` holds no start rows: {error}") from None
+    except (WorldError, CanonicalError, BundleError, UnicodeEncodeError) as error:
+        flaw = misnamed(blob)
+        code, text = flaw or ("blob.form", f"{_short(blob)} holds no start rows of this world: {error}")
+        raise BundleError(code, text) from None
     if facts.root != blob.digest or list(facts_blob(facts).lines) != list(blob.lines):
-        raise BundleError("blob.digest", f"blob `{blob.digest[:12]}` is not what its name says")
+        raise BundleError(*(misnamed(blob) or ("blob.form", f"{_short(blob)} is cut into other lines")))
     return facts
+
+
+def misnamed(blob: Blob) -> tuple[str, str] | None:
+    """Why a blob is not what its name says, whatever its world, as a code and a text; or None."""
+    try:
+        contents = [_read(line) for line in blob.lines]
+        for line in blob.lines:
+            admit_any(line, MAX_BLOB_LINE_BYTES)
+    except (BundleError, CanonicalError) as error:
+        return "bundle.form", f"{_short(blob)} can't be read: {error}"
+    first = contents[0]
+    if isinstance(first, _Task):
+        data = first.text.encode()
+        name = sha256(data).hexdigest() if len(contents) == 1 and len(data) <= MAX_PART_BYTES else ""
+    else:
+        name = _root([one for one in contents if isinstance(one, _Rows)], first.tables)
+    return None if name == blob.digest else ("blob.digest", f"{_short(blob)} is not what its name says")
+
+
+def _root(contents: Sequence[_Rows], tables: Sequence[str]) -> str:
+    """The state root of start rows as they stand; none where they are not in order."""
+    rows = [row for content in contents for row in content.rows]
+    places = [(table, key) for table, key, _row in rows]
+    leaves: dict[str, list[bytes]] = {table: [] for table in tables}
+    if places != sorted(set(places)) or list(tables) != sorted(leaves):
+        return ""
+    if any(table not in leaves for table, _key in places) or any(one.tables != tables for one in contents):
+        return ""
+    for table, key, row in rows:
+        leaves[table].append(leaf_hash(encode_typed((table, key, row))))
+    roots = [leaf_hash(encode_typed((table, len(one), root_of(one).hex()))) for table, one in leaves.items()]
+    return root_of(roots).hex()
+
+
+def _short(blob: Blob) -> str:
+    return f"blob `{blob.digest[:12]}`"
 
 
 def _rows(blob: Blob, world: World) -> Iterator[tuple[str, str, Row]]:
     for line in blob.lines:
         content = _read(line)
         if not isinstance(content, _Rows):
-            raise BundleError("blob.form", f"blob `{blob.digest[:12]}` is not start rows")
+            raise BundleError("blob.form", f"{_short(blob)} is not start rows")
         for table, key, row in content.rows:
             yield table, key, world.read_row(table, bytes(row))
 
 
 def _read(line: bytes) -> _Rows | _Task:
     try:
-        return _LINE.decode(line).blob
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return admit(line, _LINE, MAX_BLOB_LINE_BYTES).blob
+    except CanonicalError as error:
         raise BundleError("blob.form", f"a line is no blob: {error}") from None
 
 
@@ -141,10 +186,12 @@ class Shelf:
     def __init__(self, fetch: Callable[[str], Blob | None]) -> None:
         self._fetch = fetch
         self._facts: dict[tuple[str, int], Facts] = {}
+        self.read: set[str] = set()
+        """The names of those that were found to be what they say."""
 
     def sharing(self, other: Shelf) -> Shelf:
-        """This shelf, with what another one has worked out already."""
-        self._facts = other._facts  # noqa: SLF001 - of the same class
+        """The shelf itself, with what another one has worked out already."""
+        self._facts = other._facts
         return self
 
     def facts(self, digest: str, world: World) -> Facts | None:
@@ -159,6 +206,7 @@ class Shelf:
             if blob is None:
                 return None
             self._facts[key] = facts_of(blob, world)
+            self.read.add(digest)
         return self._facts[key]
 
     def task(self, digest: str) -> str | None:
@@ -168,4 +216,8 @@ class Shelf:
             BundleError: as `task_text`.
         """
         blob = self._fetch(digest)
-        return None if blob is None else task_text(blob)
+        if blob is None:
+            return None
+        text = task_text(blob)
+        self.read.add(digest)
+        return text

@@ -3,8 +3,9 @@
     finding = run · seq (or None) · code · text
 
 A code is stable and says which check found it: record, grammar, part, bundle,
-blob (1) · key, signature, message, brief, turn (2) · decision, facts (3) ·
-seal (4) · checkpoint (5) · source, conduct (6).
+blob, store (1) · key, signature, message, brief, turn (2) · decision, facts,
+world (3) · seal (4) · checkpoint, note (5) · source, conduct (6). A run that is
+empty means the file, which holds more than that run.
 """
 
 from __future__ import annotations
@@ -60,3 +61,23 @@ class Finding(msgspec.Struct, frozen=True):
     def check(self) -> Check:
         """The check that found it."""
         return _CHECK_OF[self.code.partition(".")[0]]
+
+
+# Two findings on one record come in this order, so that the first one is the same for whoever judges.
+_ORDER = (
+    *("record.size", "record.depth", "record.form", "record.spelling"),
+    *("record.seq", "record.prev", "grammar.open", "grammar.after_seal", "grammar.decision", "grammar.brief"),
+    *("part.orphan", "part.size", "part.digest", "message.from", "brief.party", "turn.party"),
+    *("key.unknown", "key.form", "key.small_order", "key.not_canonical", "key.duplicate", "key.revoke"),
+    *("message.n", "message.seen", "signature.missing", "signature.unexpected", "signature.form"),
+    *("signature.invalid", "bundle.torn", "bundle.form", "checkpoint.key", "checkpoint.missing"),
+    *("checkpoint.signature", "checkpoint.origin", "checkpoint.size", "checkpoint.root"),
+    *("note.signature", "note.form", "note.root"),
+)
+_RANK = {code: rank for rank, code in enumerate(_ORDER)}
+
+
+def place_of(finding: Finding) -> tuple[bool, int, Check, int]:
+    """Where a finding comes among those of its run: by record, the run's own last, then by check."""
+    rank = _RANK.get(finding.code, len(_ORDER))
+    return finding.seq is None, finding.seq or 0, finding.check, rank

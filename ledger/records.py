@@ -17,18 +17,43 @@ Source: RFC 6962 2.1 (leaf hash); design section 2.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 
 from ..protocol.bodies import Brief, Decision, KeyChange, Message, Open, PartText, Seal, Turn
-from ..protocol.canonical import MAX_OPEN_BYTES, MAX_RECORD_BYTES, Index
+from ..protocol.canonical import (
+    MAX_DEPTH,
+    MAX_OPEN_BYTES,
+    MAX_RECORD_BYTES,
+    Hex,
+    Id,
+    Index,
+    admit,
+    admit_any,
+    depth,
+    encode_typed,
+)
+from ..protocol.errors import CanonicalError
 
-Kind = Literal["open", "brief", "message", "decision", "turn", "key", "seal"]
+T = TypeVar("T")
 
 ZERO = "0" * 64
 VERSION = 1
 ENVELOPE_BYTES = len('{"body":,"kind":"decision","prev":"","seq":2147483647,"sig":"","v":1}') + 64 + 88
+
+
+class _Event(msgspec.Struct, frozen=True):
+    kind: Id
+
+
+class Claimed(Decision, frozen=True):
+    """A decision that was not made here, its form judged without a market."""
+
+    delta: Hex
+    events: list[_Event]  # pyright: ignore[reportIncompatibleVariableOverride]
+    result: Hex | None
+
 
 OPEN = msgspec.json.Decoder(Open)
 BRIEF = msgspec.json.Decoder(Brief)
@@ -37,6 +62,17 @@ DECISION = msgspec.json.Decoder(Decision)
 TURN = msgspec.json.Decoder(Turn)
 KEY = msgspec.json.Decoder(KeyChange)
 SEAL = msgspec.json.Decoder(Seal)
+_CLAIMED = msgspec.json.Decoder(Claimed)
+BODIES: dict[str, msgspec.json.Decoder[Any]] = {
+    "open": OPEN,
+    "brief": BRIEF,
+    "message": MESSAGE,
+    "decision": _CLAIMED,
+    "turn": TURN,
+    "key": KEY,
+    "seal": SEAL,
+}
+"""What reads the form of each kind of body."""
 
 
 class Part(NamedTuple):
@@ -49,7 +85,7 @@ class Part(NamedTuple):
 class Stored(NamedTuple):
     """A record as a reader gives it.
 
-    ``sig`` is its base64 text or None. ``prev`` is what the source states, or
+    ``sig`` is its base64 text, as JSON spells it, or None. ``prev`` is what the source states, or
     None where the source doesn't keep it.
     """
 
@@ -62,14 +98,56 @@ class Stored(NamedTuple):
 
 
 class Envelope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A record read from JSON, its body still bytes."""
+    """A record read from JSON, its body still bytes; what kinds and versions there are is not judged."""
 
     body: msgspec.Raw
-    kind: Kind
-    prev: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+    kind: str
+    prev: Hex
     seq: Index
     sig: Annotated[str, msgspec.Meta(max_length=88)] | None
-    v: Literal[1]
+    v: int
+
+
+def read_body(body: bytes, decoder: msgspec.json.Decoder[T], limit_bytes: int = MAX_RECORD_BYTES) -> T:
+    """The value of a record's body, but for what is `Raw` in it.
+
+    Raises:
+        CanonicalError: as `admit`.
+    """
+    if len(body) <= limit_bytes:
+        try:
+            value = decoder.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        else:
+            if encode_typed(value) == body:
+                return value
+    return admit(body, decoder, limit_bytes)  # which says what is wrong
+
+
+def read_claimed(body: bytes) -> Claimed:
+    """The body of a decision that was not made here.
+
+    Raises:
+        CanonicalError: as `admit_any`, and where it is deeper than a record's body may be.
+    """
+    check_nested(body, 1)
+    try:
+        claimed = _CLAIMED.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise CanonicalError("canonical.form", f"bytes are not of the expected form: {error}") from None
+    admit_any(body)  # events may hold more fields than are read here
+    return claimed
+
+
+def check_nested(data: bytes, level: int) -> None:
+    """Refuses bytes that are too deep where they stand, below so many levels of a record.
+
+    Raises:
+        CanonicalError: `canonical.depth`.
+    """
+    if depth(data) > MAX_DEPTH - level:
+        raise CanonicalError("canonical.depth", f"nesting of the record is over the limit of {MAX_DEPTH}")
 
 
 def record_bytes(seq: int, kind: str, prev: str, body: bytes, sig: str | None) -> bytes:

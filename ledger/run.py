@@ -22,7 +22,7 @@ from ..protocol.errors import DoorError, KeyRefusedError
 from ..protocol.keys import check_public, key_bytes, pae, signature_bytes, verify
 from ..protocol.merkle import EMPTY_ROOT, Frontier
 from ..protocol.tables import Facts, State
-from .records import ZERO, leaf_of
+from .records import ZERO, check_nested, leaf_of
 
 if TYPE_CHECKING:
     from ..protocol.bodies import KeyChange, Message, Open
@@ -42,16 +42,18 @@ class Objection(NamedTuple):
 class Member:
     """One party as the run stands.
 
-    ``n`` is its next number, ``said`` the place of each record that used one,
-    ``asked`` the first record that its next `seen` may name.
+    ``keys`` are those it holds now, ``held`` all that it has had; ``n`` is its
+    next number, ``said`` the place of each record that used one, ``asked`` the
+    first record that its next `seen` may name.
     """
 
-    __slots__ = ("asked", "id", "keys", "n", "role", "said")
+    __slots__ = ("asked", "held", "id", "keys", "n", "role", "said")
 
     def __init__(self, party: str, role: str, keys: list[bytes]) -> None:
         self.id = party
         self.role = role
         self.keys = keys
+        self.held = keys
         self.n = 0
         self.asked = 0
         self.said = array("I")
@@ -80,6 +82,14 @@ class Chain:
             self.id = self.prev
         self.size += 1
         return self.prev
+
+    def link_leaf(self, leaf: bytes) -> None:
+        """Appends a record by its leaf."""
+        self._leaves += leaf
+        self.prev = leaf.hex()
+        if self.size == 0:
+            self.id = self.prev
+        self.size += 1
 
     def leaf(self, seq: int) -> bytes:
         """The leaf of a linked record."""
@@ -177,11 +187,16 @@ class Run(Chain):
 
     def read_action(self, message: Message) -> Any:  # noqa: ANN401 - one of the world's actions
         """The message's typed action, or None; see `engine.read_action`."""
+        raw = bytes(message.action)
+        if self.world is not None:
+            action = read_action(self.world, raw)
+            if action is not None:
+                return action
+        check_nested(raw, 2)  # what has a type has its depth by it
         if self.world is None:
-            admit_any(bytes(message.action))
-            admit_kind(bytes(message.action))
-            return None
-        return read_action(self.world, bytes(message.action))
+            admit_any(raw)
+            admit_kind(raw)
+        return None
 
     def rule(self, message: Message, action: Any, seq: int) -> Ruling:  # noqa: ANN401
         """Rules on the message linked at `seq`, whose decision comes next."""
@@ -252,6 +267,7 @@ class Run(Chain):
         else:
             self._held.add(key)
             member.keys = [*member.keys, key]
+            member.held = [*member.held, key]
         if change.by == "ledger":
             self.ledger_n += 1
         else:

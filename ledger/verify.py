@@ -11,14 +11,14 @@ from __future__ import annotations
 import multiprocessing
 from typing import TYPE_CHECKING
 
-from ..protocol.errors import LedgerError, TollbookError
+from ..protocol.errors import LedgerError, NoteError, TollbookError
 from ..protocol.world import world_of
-from .anchor import NO_PINS, Pins
+from .anchor import NO_PINS, Pins, too_short
 from .audit import Audit, Auditor
-from .blobs import Blob, Shelf
-from .bundle import Bundle, Section, open_bundle
+from .blobs import Blob, Shelf, misnamed
+from .bundle import Bundle, Flaw, Section, open_bundle, opened_of
 from .findings import Finding
-from .records import OPEN
+from .notes import parse_checkpoint, parse_note
 from .store import Store
 
 if TYPE_CHECKING:
@@ -64,18 +64,53 @@ def audit_run(  # noqa: PLR0913 - one run of a store, and how to judge it
 def verify_store(
     path: Path, runs: Sequence[tuple[int, str]], pins: Pins = NO_PINS, jobs: int = 1
 ) -> Iterator[Audit]:
-    """The audits of these runs of a ledger, in their order."""
-    if jobs > 1 and len(runs) > 1 and "fork" in multiprocessing.get_all_start_methods():
-        yield from _in_processes(path, runs, pins, jobs)
-        return
+    """The audits of these runs of a ledger, in their order.
+
+    What is wrong with the file as a whole comes with the first one. A
+    checkpoint of a run that the ledger doesn't have gives an audit of no
+    records, at the end.
+    """
+    with Store.read(path) as store:
+        damage = store.damage()
+        known = {run_id for _run, run_id in store.runs()}
+    parallel = jobs > 1 and len(runs) > 1 and "fork" in multiprocessing.get_all_start_methods()
+    audits = _in_processes(path, runs, pins, jobs) if parallel else _in_turn(path, runs, pins)
+    for audit in audits:
+        yield audit if damage is None else _with(audit, Finding("", None, "store.damaged", damage))
+        damage = None
+    yield from _lost(known, pins)
+
+
+def _in_turn(path: Path, runs: Sequence[tuple[int, str]], pins: Pins) -> Iterator[Audit]:
     with Store.read(path) as store:
         shelf = shelf_of(store)
         for run, run_id in runs:
             yield audit_run(store, run, run_id, shelf, pins)
 
 
+def _lost(known: set[str], pins: Pins) -> Iterator[Audit]:
+    for note in pins.checkpoints:
+        try:
+            checkpoint = parse_checkpoint(parse_note(note).text)
+        except NoteError:
+            continue
+        _ledger, _, run_id = checkpoint.origin.rpartition("/run/")
+        if run_id not in known:
+            auditor = Auditor(Shelf(lambda _digest: None))
+            auditor.find(*too_short(checkpoint.size, 0), None)
+            yield _with(auditor.finish([], run_id))
+
+
+def _with(audit: Audit, *findings: Finding) -> Audit:
+    """The audit with more findings of check 1."""
+    return audit._replace(findings=[*findings, *audit.findings], checks={**audit.checks, "1": "failed"})
+
+
 def verify_bundle(path: Path, pins: Pins = NO_PINS, *, keep: bool = False) -> Iterator[Audit]:
     """The audits of a bundle's runs, in file order.
+
+    What is wrong with blobs comes with the first one; with those that no run
+    has read, with the last.
 
     Raises:
         BundleError: the file can't be read, or is no bundle.
@@ -83,22 +118,41 @@ def verify_bundle(path: Path, pins: Pins = NO_PINS, *, keep: bool = False) -> It
     with open_bundle(path) as file:
         bundle = Bundle(file)
         shelf = Shelf(bundle.blobs.get)
-        flaws = [Finding("", None, flaw.code, f"line {flaw.line}: {flaw.text}") for flaw in bundle.flaws]
+        flaws = [Finding("", None, flaw.code, f"line {line}: {flaw.text}") for line, flaw in bundle.flaws]
+        known: set[str] = set()
+        held: Audit | None = None
         for section in bundle.runs():
-            yield _audit_section(section, shelf, pins, flaws, keep=keep)
+            if held is not None:
+                yield held
+            audit = audit_section(section, shelf, pins, known, keep=keep)
+            held = _with(audit, *flaws) if flaws else audit
             flaws = []
+        assert held is not None, "a bundle holds a run"
+        unread = (misnamed(blob) for blob in bundle.blobs.values() if blob.digest not in shelf.read)
+        flaws = [Finding("", None, *flaw) for flaw in unread if flaw is not None]
+        yield _with(held, *flaws) if flaws else held
 
 
-def _audit_section(
-    section: Section, shelf: Shelf, pins: Pins, before: Sequence[Finding], *, keep: bool
+def audit_section(
+    section: Section, shelf: Shelf, pins: Pins, known: set[str], *, keep: bool = False
 ) -> Audit:
+    """The audit of one run of a bundle, whose id joins those that are `known`."""
     auditor = Auditor(shelf, pins, keep=keep)
-    for stored in section.records:
-        auditor.record(stored)
-    for finding in before:
-        auditor.find(finding.code, finding.text, None)
-    for flaw in section.flaws:
-        auditor.find(flaw.code, f"line {flaw.line}: {flaw.text}", None)
+    for record in section.records:
+        if isinstance(record, Flaw):
+            auditor.unread(record.code, record.text, record.data)
+        else:
+            auditor.record(record)
+    return finish_section(auditor, section, known)
+
+
+def finish_section(auditor: Auditor, section: Section, known: set[str]) -> Audit:
+    """The audit of a run of a bundle whose records were seen."""
+    for line, flaw in section.flaws:
+        auditor.end(flaw.code, f"line {line}: {flaw.text}")
+    if auditor.label in known:
+        auditor.end("bundle.form", "the run is in the file twice")
+    known.add(auditor.label)
     return auditor.finish(section.notes)
 
 
@@ -109,6 +163,7 @@ _warm: dict[str, tuple[Path, Pins, Shelf]] = {}
 def _in_processes(path: Path, runs: Sequence[tuple[int, str]], pins: Pins, jobs: int) -> Iterator[Audit]:
     size = max(1, -(-len(runs) // (jobs * _CHUNKS_A_JOB)))
     chunks = [runs[first : first + size] for first in range(0, len(runs), size)]
+    # Closed before the fork: a child must not inherit SQLite's locks.
     with Store.read(path) as store:
         shelf = shelf_of(store)
         _read_facts(store, runs, shelf)
@@ -124,9 +179,9 @@ def _in_processes(path: Path, runs: Sequence[tuple[int, str]], pins: Pins, jobs:
 def _read_facts(store: Store, runs: Sequence[tuple[int, str]], shelf: Shelf) -> None:
     for run, _run_id in runs:
         try:
-            opened = OPEN.decode(store.body(run, 0))
+            opened = opened_of(store, run)
             shelf.facts(opened.facts, world_of(opened.world))
-        except (TollbookError, ValueError):
+        except TollbookError:
             continue  # the run's own audit says what is wrong
 
 

@@ -43,7 +43,6 @@ from ..protocol.bodies import (
 from ..protocol.canonical import (
     MAX_OPEN_BYTES,
     MAX_RECORD_BYTES,
-    admit,
     check_size,
     digest,
     encode,
@@ -56,7 +55,7 @@ from ..protocol.keys import key_text, pae, signature_text
 from ..protocol.world import world_of
 from .audit import Auditor
 from .notes import Checkpoint, print_checkpoint, sign_note
-from .records import DECISION, ENVELOPE_BYTES, KEY, MESSAGE, Part
+from .records import DECISION, ENVELOPE_BYTES, KEY, MESSAGE, Part, read_body
 from .run import Member, Objection, Run
 from .store import Draft
 from .verify import shelf_of
@@ -362,7 +361,7 @@ class Writer:
 
     def _read(self, body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
         try:
-            return admit(body, decoder, MAX_BODY_BYTES)
+            return read_body(body, decoder, MAX_BODY_BYTES)
         except CanonicalError as error:
             raise DoorError(error.code, error.text, error.hint) from None
 
