@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,7 @@ def bundle(session: Session, file: Path, *, as_json: bool) -> Exit:
 
 
 def _bar(length: int) -> ProgressBar[int]:
-    return click.progressbar(length=length, label="importing", file=click.get_text_stream("stderr"))
+    return click.progressbar(length=length, label="importing", file=sys.stderr)
 
 
 def _print(imported: Imported, parted: list[Parting], mode: str) -> None:
