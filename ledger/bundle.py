@@ -216,6 +216,11 @@ class Bundle:
                 raise BundleError(flaw.code, f"the file is not a bundle: line {line}: {flaw.text}", hint)
             raise BundleError("bundle.empty", "the file holds no run", hint)
 
+    @property
+    def ended(self) -> bool:
+        """Whether all of the file was read."""
+        return self._waiting is None
+
     def _advance(self) -> None:
         assert self._waiting is not None
         self._form = self._waiting.form
