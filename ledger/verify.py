@@ -8,7 +8,6 @@ Not here: the audit itself (`audit`); what is printed of it (`tollbook.tasks`).
 
 from __future__ import annotations
 
-import multiprocessing
 from typing import TYPE_CHECKING
 
 from ..protocol.errors import LedgerError, NoteError, TollbookError
@@ -18,14 +17,13 @@ from .audit import Audit, Auditor
 from .blobs import Blob, Shelf, misnamed
 from .bundle import Bundle, Flaw, Section, open_bundle, opened_of
 from .findings import Finding
+from .forks import CAN_FORK, dealt
 from .notes import parse_checkpoint, parse_note
 from .store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-_CHUNKS_A_JOB = 4
 
 
 def shelf_of(store: Store) -> Shelf:
@@ -73,7 +71,7 @@ def verify_store(
     with Store.read(path) as store:
         damage = store.damage()
         known = {run_id for _run, run_id in store.runs()}
-    parallel = jobs > 1 and len(runs) > 1 and "fork" in multiprocessing.get_all_start_methods()
+    parallel = CAN_FORK and jobs > 1 and len(runs) > 1
     audits = _in_processes(path, runs, pins, jobs) if parallel else _in_turn(path, runs, pins)
     for audit in audits:
         yield audit if damage is None else _with(audit, Finding("", None, "store.damaged", damage))
@@ -156,24 +154,20 @@ def finish_section(auditor: Auditor, section: Section, known: set[str]) -> Audit
     return auditor.finish(section.notes)
 
 
-# What a worker needs was made before the fork, so start rows are read once.
-_warm: dict[str, tuple[Path, Pins, Shelf]] = {}
-
-
 def _in_processes(path: Path, runs: Sequence[tuple[int, str]], pins: Pins, jobs: int) -> Iterator[Audit]:
-    size = max(1, -(-len(runs) // (jobs * _CHUNKS_A_JOB)))
-    chunks = [runs[first : first + size] for first in range(0, len(runs), size)]
-    # Closed before the fork: a child must not inherit SQLite's locks.
+    # Start rows are read before the fork, once; the file is closed before it, and
+    # opened anew by each process, since SQLite's locks must not be inherited.
     with Store.read(path) as store:
-        shelf = shelf_of(store)
-        _read_facts(store, runs, shelf)
-    _warm["job"] = (path, pins, shelf)
-    try:
-        with multiprocessing.get_context("fork").Pool(jobs) as pool:
-            for audits in pool.imap(_audit_chunk, chunks):
-                yield from audits
-    finally:
-        del _warm["job"]
+        warm = shelf_of(store)
+        _read_facts(store, runs, warm)
+
+    def audits(job: int) -> Iterator[Audit]:
+        with Store.read(path) as store:
+            shelf = shelf_of(store).sharing(warm)
+            for run, run_id in runs[job::jobs]:
+                yield audit_run(store, run, run_id, shelf, pins)._replace(replayed=None)
+
+    yield from dealt(audits, jobs, len(runs))
 
 
 def _read_facts(store: Store, runs: Sequence[tuple[int, str]], shelf: Shelf) -> None:
@@ -183,11 +177,3 @@ def _read_facts(store: Store, runs: Sequence[tuple[int, str]], shelf: Shelf) -> 
             shelf.facts(opened.facts, world_of(opened.world))
         except TollbookError:
             continue  # the run's own audit says what is wrong
-
-
-def _audit_chunk(runs: Sequence[tuple[int, str]]) -> list[Audit]:
-    path, pins, warm = _warm["job"]
-    with Store.read(path) as store:
-        shelf = shelf_of(store).sharing(warm)
-        audits = [audit_run(store, run, run_id, shelf, pins) for run, run_id in runs]
-    return [audit._replace(replayed=None) for audit in audits]
