@@ -107,7 +107,7 @@ class Auditor:
         self._seal: Seal | None = None
         self._task: str | None = None
         self._message: tuple[Message, Any, Stored] | None = None
-        self._begun = False  # with the first record after the briefs
+        self.begun = False  # with the first record after the briefs
         self._handlers = {
             "brief": self._brief,
             "message": self._on_message,
@@ -247,8 +247,8 @@ class Auditor:
             self._misplaced(kind)
             raise _Stop
         if kind != "brief":
-            self._begun = True
-        elif self._begun:
+            self.begun = True
+        elif self.begun:
             self.find("grammar.brief", "a brief comes before all but the open", self._size)
         if stored.sig is not None and kind not in _SIGNED:
             self.find("signature.unexpected", f"a {kind} is not signed", self._size)

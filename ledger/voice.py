@@ -34,6 +34,7 @@ class Voice:
         self._party = party
         self._seed = seed
         self._key = SigningKey.from_seed(seed)
+        self.public = self._key.public
         self._nonce = writer.opened.nonce
 
     def say(
@@ -47,7 +48,7 @@ class Voice:
         """
         run = self._writer.run
         member = run.members[self._party]
-        if self._key.public not in member.keys:
+        if self.public not in member.keys:
             raise DoorError(
                 "signature.invalid", f"the key that `{self._party}` signs with here is not its own"
             )

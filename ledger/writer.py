@@ -71,6 +71,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GROUP_RECORDS = 100
+_FIRST = ("open", "brief")
 MAX_BODY_BYTES = MAX_RECORD_BYTES - ENVELOPE_BYTES
 
 
@@ -97,8 +98,20 @@ class Plan(NamedTuple):
 class Writer:
     """One run being written."""
 
-    def __init__(self, store: Store, secret: bytes, run: Run, number: int | None, group: int | None) -> None:
-        """Goes on with a run whose records so far are in the store as its run `number`."""
+    def __init__(  # noqa: PLR0913 - where a run is kept, and how far it is
+        self,
+        store: Store,
+        secret: bytes,
+        run: Run,
+        number: int | None,
+        group: int | None,
+        *,
+        begun: bool = False,
+    ) -> None:
+        """Goes on with a run whose records so far are in the store as its run `number`.
+
+        ``begun`` says whether any of them comes after the briefs.
+        """
         self.run = run
         self._store = store
         self._secret = secret
@@ -109,6 +122,7 @@ class Writer:
         self._pending: list[Draft] = []
         self._notes: list[str] = []
         self._blobs: Sequence[Blob] = ()
+        self._begun = begun
         self._over: str | None = None
 
     @classmethod
@@ -165,7 +179,7 @@ class Writer:
                 f"run `{run_id[:12]}` was opened by ledger `{run.opened.ledger.name}`, which has another key",
                 "only the ledger that opened a run can go on with it",
             )
-        return cls(store, secret, run, number, group)
+        return cls(store, secret, run, number, group, begun=auditor.begun)
 
     @property
     def id(self) -> str:
@@ -185,6 +199,8 @@ class Writer:
         """
         with self._whole():
             part = self._own_part(party, "brief", "part", text)
+            if self._begun:
+                raise LedgerError("grammar.brief", "a brief comes before all but the open")
             objection = self.run.brief(party)
             if objection is not None:
                 raise LedgerError(objection.code, objection.text)
@@ -237,6 +253,10 @@ class Writer:
             seq = self._said(member, message.n, body, sig, "message")
             decided, _sig = self._stored(seq + 1)
             return Ruling(DECISION.decode(decided), decided, None)
+        try:
+            action = self.run.read_action(message)
+        except CanonicalError as error:
+            raise DoorError(error.code, error.text, error.hint) from None
         objection = self.run.door(message)
         if objection is None and not verified:
             objection = self.run.signed("message", body, sig, self.run.members[message.sender].keys)
@@ -244,10 +264,6 @@ class Writer:
             objection = _part_objection(message, parts)
         if objection is not None:
             raise DoorError(objection.code, objection.text)
-        try:
-            action = self.run.read_action(message)
-        except CanonicalError as error:
-            raise DoorError(error.code, error.text, error.hint) from None
         return self._rule(message, action, Draft("message", body, sig, tuple(parts)))
 
     def _rule(self, message: Message, action: Any, draft: Draft) -> Ruling:  # noqa: ANN401 - a world's action
@@ -331,6 +347,7 @@ class Writer:
             check_size(body, MAX_BODY_BYTES)
         self.run.link(kind, body, sig)
         self._pending.append(Draft(kind, body, sig, parts))
+        self._begun = self._begun or kind not in _FIRST
 
     @contextmanager
     def _whole(self) -> Generator[None]:

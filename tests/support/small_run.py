@@ -185,9 +185,9 @@ def small_run(store: Store, trial: int = 0, outcome: Outcome = "completed") -> W
 def signed(
     run: Run, party: str, action: msgspec.Struct, signer: SigningKey | None = None, **fields: Any
 ) -> tuple[bytes, str]:
-    """A party's next message but for the fields that are given, and its signature, by `OUTSIDER` unless stated.
+    """A party's next message but for the fields that are given, and its signature.
 
-    An action's part fields must hold digests already.
+    ``signer`` is `OUTSIDER` unless stated. An action's part fields must hold digests already.
     """
     n = run.members[party].n if party in run.members else 0
     message = Message(
@@ -206,7 +206,10 @@ def signed(
 def signed_key(
     run: Run, party: str, change: str, key: SigningKey, signer: SigningKey | None = None, **fields: Any
 ) -> tuple[bytes, str]:
-    """The body of a party's next key record but for the fields that are given, and its signature."""
+    """The body of a party's next key record but for the fields that are given, and its signature.
+
+    ``text`` stands for the key where it is none.
+    """
     values: dict[str, Any] = {
         "by": "party",
         "change": change,
@@ -215,6 +218,8 @@ def signed_key(
         "party": party,
         "seen": (run.size - 1, run.prev),
     }
+    if "text" in fields:
+        fields["key"] = fields.pop("text")
     body = msgspec.json.encode(KeyChange(**{**values, **fields}), order="sorted")
     return body, signature_text((signer or OUTSIDER).sign(pae("key", body)))
 
