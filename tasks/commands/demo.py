@@ -21,25 +21,28 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...protocol.errors import UsageError
 from ..console import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
 _VERIFIER = Path(__file__).resolve().parents[2] / "docs" / "verify_trace.py"
 
 
 @click.command()
-@click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Leave the files in this new folder.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Leave the files in this new folder.")
 def command(keep: Path | None) -> Exit:
-    """Import, verify, export, forge and rescore a dozen small runs, and show what is found."""
+    """Import, verify, export, forge and rescore fifteen small runs, and show what is found."""
     with _folder(keep) as folder:
         return _play(folder)
 
 
 @contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
+def _folder(keep: Path | None) -> Generator[Path]:
     if keep is not None:
+        if os.path.lexists(keep):
+            raise UsageError("usage.keep", f"`{keep}` is there already", "name a folder that is new")
         keep.mkdir(parents=True)
         yield keep
         return
@@ -52,7 +55,7 @@ def _play(folder: Path) -> Exit:
     for name in ("shop.json", "recorded.json"):
         with as_file(suite / name) as path:
             shutil.copy(path, folder / name)
-    _say("A dozen recorded runs of a shop's service agent: each message is said again, each call ruled on again.")
+    _say("Recorded runs of a shop's service agent: each message is said again, each call ruled on again.")
     good = _run(folder, "import", "tau2", "recorded.json", "--db", "shop.json") == Exit.GOOD
     _say("Are they what they claim to be? Keys, hashes, and every decision made again from the rules.")
     good &= _run(folder, "verify", lines="[0-9]+ runs") == Exit.GOOD
@@ -71,7 +74,8 @@ def _stranger(folder: Path) -> bool:
         _say("(The independent verifier, docs/verify_trace.py, comes with the source and is not here.)")
         return True
     shutil.copy(_VERIFIER, folder)
-    return _show(folder, [sys.executable, "verify_trace.py", "runs.jsonl"], "python verify_trace.py runs.jsonl", "[0-9]+ runs") == 0
+    words = ["verify_trace.py", "runs.jsonl"]
+    return _show(folder, [sys.executable, *words], " ".join(["python", *words]), "[0-9]+ runs") == Exit.GOOD
 
 
 def _forge(folder: Path) -> bool:
@@ -88,7 +92,8 @@ def _forge(folder: Path) -> bool:
 
 
 def _run(folder: Path, *words: str, lines: str = ".*") -> int:
-    return _show(folder, [sys.executable, "-m", "tollbook.tasks.cli", *words], "tollbook " + " ".join(words), lines)
+    command_line = [sys.executable, "-m", "tollbook.tasks.cli", *words]
+    return _show(folder, command_line, " ".join(["tollbook", *words]), lines)
 
 
 def _show(folder: Path, command_line: Sequence[str], shown: str, lines: str) -> int:
@@ -97,7 +102,13 @@ def _show(folder: Path, command_line: Sequence[str], shown: str, lines: str) -> 
     # The reader's own ledger and secret are none of the demo's business.
     surroundings = {name: value for name, value in os.environ.items() if not name.startswith("TOLLBOOK_")}
     ran = subprocess.run(  # noqa: S603 - our own words
-        command_line, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False, env=surroundings
+        command_line,
+        cwd=folder,
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
     )
     for line in ran.stdout.splitlines():
         if re.match(lines, line):
