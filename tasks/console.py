@@ -65,6 +65,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of something, in words: `1 run`, `0 runs`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def speak_utf8() -> None:
     """Makes both streams UTF-8 whatever the locale says, and unable to fail on a lone surrogate."""
     for stream in (sys.stdout, sys.stderr):

@@ -52,9 +52,13 @@ def read_predicates(path: Path | None) -> PredicateSet:
     if len(data) > _MAX_FILE_BYTES:
         raise ScoreError("predicate.size", f"`{path}` is over {_MAX_FILE_BYTES} bytes", _HINT)
     try:
-        return load(data.decode())
+        predicates = load(data.decode())
+        _ = predicates.programs  # compiled here, where the file's name is at hand
     except UnicodeDecodeError:
         raise ScoreError("predicate.form", f"`{path}` is not UTF-8 text", _HINT) from None
+    except ScoreError as error:
+        raise ScoreError(error.code, f"`{path}`: {error.text}", error.hint or "correct the file") from None
+    return predicates
 
 
 def judge_run(audit: Audit, predicates: PredicateSet) -> Score:

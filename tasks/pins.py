@@ -1,7 +1,9 @@
 """The keys and checkpoints that a reader brought, read from files.
 
     keys file     one key a line: a vkey (`name+id+key`), or a bare key in base64; `#` begins a comment
-    checkpoint    a signed note, as `tollbook prove` or an export gives it
+    checkpoint    a signed note, as `tollbook prove checkpoint` prints it
+
+Not here: what they say of a run (`tollbook.ledger.anchor`).
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..ledger.anchor import Pins
-from ..ledger.notes import Vkey, parse_note, parse_vkey
+from ..ledger.notes import Vkey, parse_checkpoint, parse_note, parse_vkey
 from ..protocol.errors import KeyRefusedError, NoteError, UsageError
 from ..protocol.keys import check_public, key_bytes
 
@@ -25,7 +27,7 @@ def read_pins(keys: Sequence[Path], checkpoints: Sequence[Path]) -> Pins:
     """What these files pin.
 
     Raises:
-        UsageError: a file that holds no key, or no signed note.
+        UsageError: a file that holds no key, or no checkpoint.
         OSError: a file that can't be read.
     """
     vkeys: list[Vkey] = []
@@ -37,14 +39,15 @@ def read_pins(keys: Sequence[Path], checkpoints: Sequence[Path]) -> Pins:
                 vkeys.append(found)
             else:
                 bare.add(found)
-    return Pins(tuple(vkeys), frozenset(bare), tuple(_note(path) for path in checkpoints))
+    return Pins(tuple(vkeys), frozenset(bare), tuple(_checkpoint(path) for path in checkpoints))
 
 
 def _lines(path: Path) -> list[str]:
     lines = [line.partition("#")[0].strip() for line in _text(path).splitlines()]
     found = [line for line in lines if line]
     if not found:
-        raise UsageError("pins.empty", f"`{path}` holds no key", "write one key a line, as `tollbook key show` prints it")
+        hint = "write one key a line, as `tollbook key show` prints it"
+        raise UsageError("pins.empty", f"`{path}` holds no key", hint)
     return found
 
 
@@ -56,29 +59,32 @@ def _key(line: str, path: Path) -> Vkey | bytes:
         key = key_bytes(line)
         check_public(key)
     except (NoteError, KeyRefusedError) as error:
-        raise UsageError(
-            "pins.key", f"`{path}` holds what is no key: {error.text}", "write it as `tollbook key show` prints it"
-        ) from None
+        what = f"`{path}` holds what is no key: {error.text}"
+        raise UsageError("pins.key", what, "write one key a line, as `tollbook key show` prints it") from None
     return key
 
 
-def _note(path: Path) -> str:
+def _checkpoint(path: Path) -> str:
     text = _text(path)
     try:
-        parse_note(text)
+        parse_checkpoint(parse_note(text).text)
     except NoteError as error:
-        raise UsageError(
-            "pins.checkpoint", f"`{path}` is no signed note: {error.text}", "give the file as you received it"
-        ) from None
+        what = f"`{path}` is no checkpoint: {error.text}"
+        raise UsageError("pins.checkpoint", what, "give what `tollbook prove checkpoint` printed") from None
     return text
 
 
 def _text(path: Path) -> str:
     with path.open("rb") as file:
         data = file.read(_MAX_BYTES + 1)
+    text = _utf8(data) if len(data) <= _MAX_BYTES else None
+    if text is None:
+        raise UsageError("pins.form", f"`{path}` is no text of keys or a checkpoint", "give another file")
+    return text
+
+
+def _utf8(data: bytes) -> str | None:
     try:
-        if len(data) > _MAX_BYTES:
-            raise ValueError
         return data.decode()
-    except ValueError:
-        raise UsageError("pins.form", f"`{path}` is no text of keys or a checkpoint", "give another file") from None
+    except UnicodeDecodeError:
+        return None

@@ -1,6 +1,8 @@
 """Receipts in the ledger: each score's, signed, and what moved since the one before.
 
     last receipt of a run ─► diff with its new score ─► a new receipt, where anything changed
+
+A receipt that another key signed is passed over. Not here: what a receipt says (`tollbook.scorers.receipt`).
 """
 
 from __future__ import annotations
@@ -22,7 +24,13 @@ if TYPE_CHECKING:
 
 
 def keep_receipts(session: Session, scores: Sequence[Score]) -> list[Difference]:
-    """Keeps a receipt for each scored run and returns what moved; nothing is kept without the ledger's secret."""
+    """Keeps a receipt for each scored run and returns what moved.
+
+    Without the ledger's secret nothing is kept.
+
+    Raises:
+        LedgerError: as `Session.secret` and `Session.store_to_write`.
+    """
     if not session.secret_path.exists():
         return []
     secret = session.secret()

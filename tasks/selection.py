@@ -2,7 +2,10 @@
 
     nothing     every run of the ledger
     RUN…        ids, or beginnings that fit one run each
-    FILE        a bundle: what names a file, or can only be a path
+    FILE        a bundle: what is no id and names a file
+
+What was meant for the other place (a file where a run is asked for, a ledger
+where a bundle is) is met with where it belongs.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..protocol.errors import LedgerError, UsageError
+from ..protocol.errors import BundleError, LedgerError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from ..ledger.store import Store
 
 _ID = re.compile("[0-9a-fA-F]{1,64}")
+_SQLITE = b"SQLite format 3\0"
 
 
 def bundle_of(what: Sequence[str]) -> Path | None:
@@ -28,26 +32,69 @@ def bundle_of(what: Sequence[str]) -> Path | None:
 
     Raises:
         UsageError: a file among other words.
+        BundleError: no id and no file, or a ledger's file.
+        OSError: a file that can't be read.
     """
     files = [word for word in what if not _ID.fullmatch(word)]
     if not files:
         return None
     if len(what) > 1:
-        raise UsageError(
-            "usage.mixed", f"`{files[0]}` is not a run id", "give run ids, or one bundle file and nothing else"
+        hint = "give run ids, or one bundle file and nothing else"
+        raise UsageError("usage.mixed", f"`{files[0]}` is not a run id", hint)
+    path = Path(files[0])
+    if not path.exists():
+        raise BundleError(
+            "bundle.missing",
+            f"`{path}` is not a run id, and there is no file of that name",
+            "see `tollbook ls` for the ids, or check the path",
         )
-    return Path(files[0])
+    if path.is_file() and _begins(path, _SQLITE):
+        raise BundleError(
+            "bundle.ledger",
+            f"`{path}` is a SQLite file and not a bundle",
+            f"for the runs of a ledger write `tollbook --ledger {path} …`",
+        )
+    return path
 
 
 def select(store: Store, words: Sequence[str]) -> list[tuple[int, str]]:
     """The runs that the words name, in their order and each once; all without words.
 
     Raises:
-        LedgerError: a word that fits no run, or more than one; a ledger without runs.
+        LedgerError: as `find_run`; a ledger without runs.
     """
     if not words:
         runs = store.runs()
         if not runs:
-            raise LedgerError("ledger.empty", f"`{store.path}` has no runs yet", "import some: `tollbook import --help`")
+            what = f"`{store.path}` has no runs yet"
+            raise LedgerError("ledger.empty", what, "import some: `tollbook import --help`")
         return runs
-    return list(dict.fromkeys(store.find(word) for word in words))
+    return list(dict.fromkeys(find_run(store, word) for word in words))
+
+
+def find_run(store: Store, word: str) -> tuple[int, str]:
+    """The run whose id begins so, as its number and id.
+
+    Raises:
+        LedgerError: `run.form`, `run.unknown` or `run.ambiguous`.
+    """
+    try:
+        return store.find(word)
+    except LedgerError as error:
+        if error.code == "run.ambiguous" or not _is_file(word):
+            raise
+        place = f"./{word}" if _ID.fullmatch(word) else word
+        hint = f"for a bundle's runs write `tollbook verify {place}` or `tollbook import bundle {place}`"
+        raise LedgerError(error.code, f"{error.text}, but a file", hint) from None
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except OSError:  # a name that is too long, or in a folder that is closed
+        return False
+
+
+def _begins(path: Path, head: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(head)) == head

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ..protocol.errors import LedgerError
+
 if TYPE_CHECKING:
     from ..ledger.store import Store
 
@@ -43,14 +45,37 @@ class Session:
         return load_secret(self.secret_path)
 
     def secret_or_new(self) -> bytes:
-        """The ledger's secret, made at first use: for commands that write.
+        """The ledger's secret, made when the ledger is: for commands that write.
+
+        A ledger that is there has a secret already: a new one in place of one that
+        is missing could sign nothing for it.
 
         Raises:
-            LedgerError: as `ensure_secret`.
+            LedgerError: as `load_secret` and `make_secret`; the ledger can't be written, or is none.
         """
+        from ..ledger.database import check_file  # noqa: PLC0415 - brings in SQLite
         from ..ledger.secret import ensure_secret  # noqa: PLC0415 - brings in cryptography
 
+        if self.ledger_path.exists():
+            check_file(self.ledger_path, writing=True)
+            if self.ledger_path.stat().st_size:
+                return self._kept_secret()
+        elif not self.ledger_path.parent.is_dir():
+            raise LedgerError(
+                "ledger.folder",
+                f"there is no folder `{self.ledger_path.parent}` for the ledger",
+                "make it with `mkdir`, or check the path",
+            )
         return ensure_secret(self.secret_path)
+
+    def _kept_secret(self) -> bytes:
+        try:
+            return self.secret()
+        except LedgerError as error:
+            if error.code != "secret.missing":
+                raise
+            hint = "bring it back from a copy, or name it with `--secret`: no other can sign for this ledger"
+            raise LedgerError(error.code, error.text, hint) from None
 
     def store(self) -> Store:
         """The ledger, opened to be read.

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import click
 
-from ..console import json_option, print_document
+from ..console import counted, json_option, print_document
 from ..session import Session, pass_session
 
 
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN…]")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The file; `.gz` at its end packs it."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file; `.gz` at its end packs it.",
 )
 @click.option("--withhold", is_flag=True, help="Leave out texts and briefs; all else still verifies.")
 @json_option
@@ -29,4 +33,4 @@ def command(session: Session, runs: tuple[str, ...], output: Path, *, withhold: 
     if as_json:
         print_document("export", {"runs": [run_id for _run, run_id in chosen], "file": str(output)})
     else:
-        click.echo(f"exported {len(chosen)} run{'s' if len(chosen) > 1 else ''} to {output}")
+        click.echo(f"exported {counted(len(chosen), 'run')} to {output}")

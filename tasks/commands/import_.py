@@ -2,21 +2,25 @@
 
     import tau2 FILE --db FILE   recorded runs of the retail benchmark, said again and ruled on again
     import bundle FILE           runs of a Tollbook export, as they are
+
+A run is taken whole or not at all; one that can't be is named with its reason,
+the others are taken, and the exit code says that some were not.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
 
-from ..console import Exit, json_option, print_document, printable
-from ..session import Session, pass_session
+from ...protocol.errors import LedgerError, SourceError
+from ..console import counted, json_option, print_document, printable
+from ..session import DEFAULT_NAME, Session, pass_session, secret_path_of
 
 if TYPE_CHECKING:
-    from click._termui_impl import ProgressBar
+    from collections.abc import Collection, Sequence
 
     from ..tau2.importer import Imported
     from ..tau2.modes import Parting
@@ -39,12 +43,13 @@ def command() -> None:
 )
 @json_option
 @pass_session
-def tau2(session: Session, file: Path, db: Path, mode: str, *, as_json: bool) -> Exit:
+def tau2(session: Session, file: Path, db: Path, mode: str, *, as_json: bool) -> None:
     """Import the recorded retail runs of FILE: a results file, a folder of them, or a viewer export.
 
     Every message is said again under this ledger's keys and every call ruled
     on again; what the source showed is compared with what the market shows.
     """
+    from ..progress import progress  # noqa: PLC0415 - the help needs none
     from ..tau2.importer import import_runs, read_shop  # noqa: PLC0415 - brings in the market
     from ..tau2.modes import partings  # noqa: PLC0415 - as above
     from ..tau2.source import read_source  # noqa: PLC0415 - as above
@@ -52,57 +57,89 @@ def tau2(session: Session, file: Path, db: Path, mode: str, *, as_json: bool) ->
     source = read_source(file)
     shop = read_shop(db, mode)
     other = read_shop(db, "compat") if mode == "strict" else None
+    if not source.runs:
+        raise SourceError("source.empty", f"`{file}` holds no runs", "give a file with recorded runs in it")
     secret = session.secret_or_new()
-    with session.store_to_write(secret) as store, _bar(len(source.runs)) as bar:
-        imported = import_runs(store, secret, session.name, source, shop, lambda: bar.update(1))
+    with (
+        session.store_to_write(secret) as store,
+        progress(len(source.runs), "importing", quiet=as_json) as step,
+    ):
+        imported = import_runs(store, secret, session.name, source, shop, step)
     parted = [] if other is None else list(partings(source, compat=other, strict=shop))
     if as_json:
         _print_json(imported, parted)
     else:
         _print(imported, parted, mode)
-    return Exit.COULD_NOT if imported.refused else Exit.GOOD
+        for flawed in imported.refused:
+            name = printable(flawed.name)
+            click.echo(f"not imported: run {flawed.index} `{name}`: {printable(flawed.text)}", err=True)
+    _complain([flawed.code for flawed in imported.refused], len(source.runs))
 
 
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @json_option
 @pass_session
-def bundle(session: Session, file: Path, *, as_json: bool) -> Exit:
+def bundle(session: Session, file: Path, *, as_json: bool) -> None:
     """Import the runs of a bundle that `tollbook export` made, once they verify."""
     from ...ledger.transfer import import_bundle  # noqa: PLC0415 - brings in the market
 
+    if not session.ledger_path.exists():
+        _try_out(file)
     secret = session.secret_or_new()
     with session.store_to_write(secret) as store:
         taken = import_bundle(file, store)
     if as_json:
-        print_document("import", {"runs": taken.runs, "open": taken.open, "refused": taken.refused})
+        print_document("import", taken._asdict())
     else:
-        click.echo(f"imported {len(taken.runs)} runs from {printable(file.name)}")
+        click.echo(f"imported {counted(len(taken.runs), 'run')} from {printable(file.name)}")
         for run in taken.open:
             click.echo(f"run {run[:12]} is open: the file ends before its seal", err=True)
         for refused in taken.refused:
-            click.echo(f"not imported: {refused.run[:12]}: {printable(refused.text)}", err=True)
-    return Exit.COULD_NOT if taken.refused else Exit.GOOD
+            click.echo(f"not imported: {printable(refused.text)}", err=True)
+    _complain([refused.code for refused in taken.refused], len(taken.runs) + len(taken.refused))
 
 
-def _bar(length: int) -> ProgressBar[int]:
-    return click.progressbar(length=length, label="importing", file=sys.stderr)
+def _try_out(file: Path) -> None:
+    """Imports a bundle into a ledger that is thrown away, so that a refused one leaves nothing behind.
+
+    Raises:
+        BundleError: as `import_bundle`.
+    """
+    from ...ledger.transfer import import_bundle  # noqa: PLC0415 - brings in the market
+
+    with TemporaryDirectory() as folder:
+        session = Session(path := Path(folder) / "try.db", secret_path_of(path), DEFAULT_NAME)
+        with session.store_to_write(session.secret_or_new()) as store:
+            import_bundle(file, store)
 
 
-def _print(imported: Imported, parted: list[Parting], mode: str) -> None:
+def _complain(codes: Collection[str], runs: int) -> None:
+    """Says that some of so many runs were refused, each by its code, if any was.
+
+    Raises:
+        LedgerError: `import.refused`.
+    """
+    if not codes:
+        return
+    known = {"run.exists"} == set(codes)
+    hint = "they are here: see `tollbook ls`" if known else "the reason of each is given above"
+    raise LedgerError("import.refused", f"not imported: {len(codes)} of {counted(runs, 'run')}", hint)
+
+
+def _print(imported: Imported, parted: Sequence[Parting], mode: str) -> None:
     click.echo(
-        f"imported {imported.runs} runs: {imported.messages} messages, {imported.calls} calls; "
-        f"{imported.outputs_differ} outputs differ, {imported.uncompared} could not be compared"
+        f"imported {counted(imported.runs, 'run')}: {counted(imported.messages, 'message')}, "
+        f"{counted(imported.calls, 'call')}; {counted(imported.outputs_differ, 'output')} differ, "
+        f"{imported.uncompared} could not be compared"
     )
-    for refused in imported.refused:
-        click.echo(f"not imported: run {refused.index} `{printable(refused.name)}`: {printable(refused.text)}", err=True)
     if mode == "strict":
-        click.echo(f"strict and compat part on {len(parted)} runs")
+        click.echo(f"strict and compat part on {counted(len(parted), 'run')}")
         for parting in parted:
             click.echo(f"  run {parting.index}: {printable(parting.text)}")
 
 
-def _print_json(imported: Imported, parted: list[Parting]) -> None:
+def _print_json(imported: Imported, parted: Sequence[Parting]) -> None:
     print_document(
         "import",
         {

@@ -23,9 +23,11 @@ _SHOWN = 100
 @pass_session
 def command(session: Session, run: str, *, as_json: bool) -> None:
     """Print the records of RUN: who said what to whom, and what the market decided."""
+    from ..selection import find_run  # noqa: PLC0415 - the help needs none
+
     with session.store() as store:
-        number, run_id = store.find(run)
-        entries = [_entry(stored) for stored in store.records(number)]
+        number, run_id = find_run(store, run)
+        entries = [_entry(stored, run_id) for stored in store.records(number)]
     if as_json:
         print_document("log", {"run": run_id, "records": entries})
         return
@@ -33,15 +35,16 @@ def command(session: Session, run: str, *, as_json: bool) -> None:
         click.echo(printable(_line(entry)))
 
 
-def _entry(stored: Stored) -> dict[str, Any]:
-    import msgspec  # noqa: PLC0415 - the help needs none
+def _entry(stored: Stored, run_id: str) -> dict[str, Any]:
+    from ..reading import document_of, texts_of  # noqa: PLC0415 - as above
 
-    body = msgspec.json.decode(stored.body)
-    return {"seq": stored.seq, "kind": stored.kind, "body": body, "parts": {p.field: p.text.text for p in stored.parts}}
+    body = document_of(stored, run_id)
+    return {"seq": stored.seq, "kind": stored.kind, "body": body, "parts": texts_of(stored)}
 
 
 def _line(entry: dict[str, Any]) -> str:
-    return f"{entry['seq']:>5}  {entry['kind']:<8}  {_SUMMARY[entry['kind']](entry['body'], entry['parts'])}".rstrip()
+    summary = _SUMMARY[entry["kind"]](entry["body"], entry["parts"])
+    return f"{entry['seq']:>5}  {entry['kind']:<8}  {summary}".rstrip()
 
 
 def _open(body: dict[str, Any], _parts: dict[str, str]) -> str:

@@ -2,6 +2,7 @@
 
     inclusion     leaf · index · size ─► proof that the root covers it     RFC 9162 2.1.3
     consistency   old size · size     ─► proof that the old run is its beginning     RFC 9162 2.1.4
+    checkpoint    the signed note of size and root, to be kept
 
 A proof is checked before it is printed. It convinces who holds a checkpoint
 with the same size and root.
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...protocol.errors import UsageError
+from ...protocol.errors import LedgerError, NoteError
 from ..console import json_option, print_document
 from ..session import Session, pass_session
 
@@ -38,7 +39,8 @@ def inclusion(session: Session, run: str, seq: int, *, as_json: bool) -> None:
 
     linked, notes = _linked(session, run)
     if seq >= linked.size:
-        raise UsageError("usage.seq", f"the run has no record {seq}", f"give a number from 0 to {linked.size - 1}")
+        hint = f"give a number from 0 to {linked.size - 1}"
+        raise LedgerError("run.seq", f"run `{linked.id[:12]}` has no record {seq}", hint)
     proof = inclusion_proof(linked.leaves(), seq)
     verify_inclusion(linked.leaf(seq), seq, linked.size, proof, linked.root())
     found = {"seq": seq, "leaf": linked.leaf(seq).hex(), "size": linked.size, "root": linked.root().hex()}
@@ -52,11 +54,12 @@ def inclusion(session: Session, run: str, seq: int, *, as_json: bool) -> None:
 @pass_session
 def consistency(session: Session, run: str, old_size: int, *, as_json: bool) -> None:
     """Prove that the first OLD_SIZE records of RUN are the beginning of all of it."""
-    from ...protocol.merkle import consistency_proof, verify_consistency  # noqa: PLC0415 - the help needs none
+    from ...protocol.merkle import consistency_proof, verify_consistency  # noqa: PLC0415 - as above
 
     linked, notes = _linked(session, run)
     if old_size > linked.size:
-        raise UsageError("usage.size", f"the run has only {linked.size} records", f"give a size up to {linked.size}")
+        what = f"run `{linked.id[:12]}` has only {linked.size} records, not {old_size}"
+        raise LedgerError("run.size", what, f"give a size from 1 to {linked.size}")
     proof = consistency_proof(linked.leaves(), old_size)
     verify_consistency(old_size, linked.root(old_size), linked.size, linked.root(), proof)
     found = {
@@ -68,15 +71,54 @@ def consistency(session: Session, run: str, old_size: int, *, as_json: bool) -> 
     _print("consistency", linked, found, proof, notes, as_json=as_json)
 
 
+@command.command()
+@click.argument("run")
+@json_option
+@pass_session
+def checkpoint(session: Session, run: str, *, as_json: bool) -> None:
+    """Print the signed checkpoint of RUN as it is.
+
+    Keep it elsewhere: `tollbook verify --checkpoint FILE` holds the run to it.
+    """
+    from ..selection import find_run  # noqa: PLC0415 - the help needs none
+
+    with session.store() as store:
+        number, run_id = find_run(store, run)
+        notes = store.notes(number)
+    if not notes:
+        what = f"run `{run_id[:12]}` has no checkpoint"
+        raise LedgerError("run.open", what, "an open run gets one when it is sealed")
+    if as_json:
+        print_document("prove", {"kind": "checkpoint", "run": run_id, "checkpoint": notes[0]})
+    else:
+        click.echo(notes[0], nl=False)
+
+
 def _linked(session: Session, run: str) -> tuple[Chain, list[str]]:
     from ...ledger.run import Chain  # noqa: PLC0415 - the help needs none
+    from ..selection import find_run  # noqa: PLC0415 - as above
 
     chain = Chain()
     with session.store() as store:
-        number, _run_id = store.find(run)
+        number, run_id = find_run(store, run)
         for stored in store.records(number):
             chain.link(stored.kind, stored.body, stored.sig)
-        return chain, store.notes(number)
+        notes = store.notes(number)
+    if chain.id != run_id or (notes and not _counts(notes[0], chain)):
+        what = f"the records of run `{run_id[:12]}` are not those of its id and checkpoint"
+        raise LedgerError("run.damaged", what, "see what is wrong: `tollbook verify`")
+    return chain, notes
+
+
+def _counts(note: str, chain: Chain) -> bool:
+    """Whether a checkpoint counts these records."""
+    from ...ledger.notes import parse_checkpoint, parse_note  # noqa: PLC0415 - the help needs none
+
+    try:
+        checkpoint = parse_checkpoint(parse_note(note).text)
+    except NoteError:
+        return False
+    return (checkpoint.size, checkpoint.root) == (chain.size, chain.root())
 
 
 def _print(  # noqa: PLR0913 - what a proof is made of
@@ -91,4 +133,7 @@ def _print(  # noqa: PLR0913 - what a proof is made of
     for name, value in head.items():
         click.echo(f"{name}: {value}")
     click.echo("\n  ".join(["proof:", *nodes]))
-    click.echo("checkpoint: none, the run is open" if checkpoint is None else f"checkpoint:\n{checkpoint.rstrip()}")
+    if checkpoint is None:
+        click.echo("checkpoint: none, the run is open")
+    else:
+        click.echo(f"checkpoint:\n{checkpoint}", nl=False)

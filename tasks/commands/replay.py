@@ -27,9 +27,13 @@ def command(session: Session, run: str, seq: int | None, *, as_json: bool) -> Ex
     """
     from ...ledger.replay import replay  # noqa: PLC0415 - brings in the market
     from ...ledger.verify import shelf_of  # noqa: PLC0415 - as above
+    from ..reading import check_seq  # noqa: PLC0415 - as above
+    from ..selection import find_run  # noqa: PLC0415 - as above
 
     with session.store() as store:
-        number, run_id = store.find(run)
+        number, run_id = find_run(store, run)
+        if seq is not None:
+            check_seq(store, number, run_id, seq)
         auditor = replay(store.records(number), shelf_of(store), seq)
     found = _found(auditor, run_id)
     if as_json:
@@ -44,17 +48,16 @@ def _found(auditor: Auditor, run_id: str) -> dict[str, Any]:
 
     run = auditor.run
     if run is None or run.state is None:
-        raise LedgerError(
-            "run.rules", f"run `{run_id[:12]}` can't be replayed: its start rows or its rules are missing",
-            "verify it to see what is missing: `tollbook verify`",
-        )
+        what = f"run `{run_id[:12]}` can't be replayed: its start rows or its rules are missing"
+        raise LedgerError("run.rules", what, "see what is missing: `tollbook verify`")
     return {
         "run": run_id,
         "seq": run.size - 1,
         "state_root": run.state.root(),
         "rows": run.state.count(),
         "changed": [
-            {"table": table, "key": key, "row": msgspec.to_builtins(row)} for table, key, row in run.state.changed()
+            {"table": table, "key": key, "row": msgspec.to_builtins(row)}
+            for table, key, row in run.state.changed()
         ],
         "findings": auditor.findings,
     }

@@ -1,6 +1,8 @@
 """`tollbook score`: what runs were worth, judged again from the trace; no model is called.
 
     RUN… or FILE ─► verify ─► replayed run ─► predicates ─► score, receipt, and the diff to the last one
+
+What was scored is printed even where no receipt could be kept.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...protocol.errors import ScoreError, TollbookError
 from ..console import Exit, json_option, print_document, printable
 from ..session import Session, pass_session
 
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("what", nargs=-1, metavar="[RUN… | FILE]")
-@click.option("--task", type=click.Path(path_type=Path), help="A file of predicates, instead of those of the package.")
+@click.option(
+    "--task", type=click.Path(path_type=Path), help="A file of predicates, instead of those of the package."
+)
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
 @json_option
 @pass_session
@@ -32,18 +37,15 @@ def command(
 ) -> Exit:
     """Score runs of the ledger, by id or its beginning (all without one), or the runs of a bundle FILE.
 
-    Each run is verified first; one that doesn't verify is left out by name. A
-    receipt of each score is kept in the ledger, signed, and what moved since
-    the last one is shown.
+    Each run is verified first; one that doesn't verify is left out by name. Where
+    the ledger's secret is at hand, a receipt of each score is kept in the ledger,
+    signed, and what moved since the last one is shown.
     """
     from ...scorers.report import document_of, markdown_of, text_of  # noqa: PLC0415 - brings in CEL
     from ..judging import judge_run, read_predicates  # noqa: PLC0415 - as above
-    from ..receipts import keep_receipts  # noqa: PLC0415 - as above
-    from ..selection import bundle_of  # noqa: PLC0415 - as above
-
     predicates = read_predicates(task)
-    scores = [judge_run(audit, predicates) for audit in _audits(session, what)]
-    moved = [] if bundle_of(what) is not None else keep_receipts(session, scores)
+    scores = [judge_run(audit, predicates) for audit in _audits(session, what, quiet=as_json)]
+    moved, unkept = _receipts(session, what, scores)
     if as_json:
         document = document_of(scores, predicates)
         print_document("score", {**document, "moved": [_moved(difference) for difference in moved]})
@@ -52,11 +54,33 @@ def command(
     else:
         click.echo(text_of(scores, predicates), nl=False)
         _print_moved(moved)
+    if unkept is not None:
+        raise unkept
     return Exit.FOUND_FALSE if _any_invalid(scores) else Exit.GOOD
 
 
-def _audits(session: Session, what: Sequence[str]) -> Iterator[Audit]:
+def _receipts(
+    session: Session, what: Sequence[str], scores: Sequence[Score]
+) -> tuple[list[Difference], ScoreError | None]:
+    """What moved since the last receipts, once new ones are kept, and why none could be."""
+    from ..complaint import complaint_of  # noqa: PLC0415 - for failures only
+    from ..receipts import keep_receipts  # noqa: PLC0415 - brings in CEL
+    from ..selection import bundle_of  # noqa: PLC0415 - the help needs none
+
+    if bundle_of(what) is not None:
+        return [], None
+    try:
+        return keep_receipts(session, scores), None
+    except (TollbookError, OSError) as error:
+        complaint = complaint_of(error)
+        assert complaint is not None
+        what_failed = f"the scores stand, but no receipt was kept: {complaint.text}"
+        return [], ScoreError("receipt.unkept", what_failed, complaint.hint)
+
+
+def _audits(session: Session, what: Sequence[str], *, quiet: bool) -> Iterator[Audit]:
     from ...ledger.verify import audit_run, shelf_of, verify_bundle  # noqa: PLC0415 - brings in the market
+    from ..progress import progress  # noqa: PLC0415 - the help needs none
     from ..selection import bundle_of, select  # noqa: PLC0415 - as above
 
     bundle = bundle_of(what)
@@ -65,8 +89,11 @@ def _audits(session: Session, what: Sequence[str]) -> Iterator[Audit]:
         return
     with session.store() as store:
         shelf = shelf_of(store)
-        for run, run_id in select(store, what):
-            yield audit_run(store, run, run_id, shelf, keep=True)
+        runs = select(store, what)
+        with progress(len(runs), "scoring", quiet=quiet) as step:
+            for run, run_id in runs:
+                yield audit_run(store, run, run_id, shelf, keep=True)
+                step()
 
 
 def _any_invalid(scores: Sequence[Score]) -> bool:

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 @pass_session
 def command(session: Session, run: str, seq: int | None, *, as_json: bool) -> None:
     """Print what RUN is: its world, task, parties and their keys, origin, size, outcome and notes."""
+    from ..selection import find_run  # noqa: PLC0415 - the help needs none
+
     with session.store() as store:
-        number, run_id = store.find(run)
+        number, run_id = find_run(store, run)
         found = _run(store, number, run_id) if seq is None else _record(store, number, run_id, seq)
     if as_json:
         print_document("show", found)
@@ -32,11 +34,10 @@ def command(session: Session, run: str, seq: int | None, *, as_json: bool) -> No
 
 
 def _run(store: Store, number: int, run_id: str) -> dict[str, Any]:
-    import msgspec  # noqa: PLC0415 - the help needs none
+    from ..reading import document_of, ends_of  # noqa: PLC0415 - the help needs none
 
-    opened = msgspec.json.decode(store.body(number, 0))
-    size = store.size(number)
-    last = msgspec.json.decode(store.body(number, size - 1))
+    first, last = ends_of(store, number, run_id)
+    opened, ended = document_of(first, run_id), document_of(last, run_id)
     return {
         "run": run_id,
         "world": opened["world"],
@@ -45,17 +46,17 @@ def _run(store: Store, number: int, run_id: str) -> dict[str, Any]:
         "origin": opened["origin"],
         "ledger": opened["ledger"],
         "parties": opened["parties"],
-        "records": size,
-        "outcome": last.get("outcome") if "rows" in last else None,
+        "records": last.seq + 1,
+        "outcome": ended["outcome"] if last.kind == "seal" else None,
         "notes": store.notes(number),
     }
 
 
 def _record(store: Store, number: int, run_id: str, seq: int) -> dict[str, Any]:
-    import msgspec  # noqa: PLC0415 - as above
+    from ..reading import document_of, record_of  # noqa: PLC0415 - as above
 
-    body = msgspec.json.decode(store.body(number, seq))  # says so where the run has no such record
-    stored = next(one for one in store.records(number) if one.seq == seq)
+    stored = record_of(store, number, run_id, seq)
+    body = document_of(stored, run_id)
     parts = {part.field: {"salt": part.text.salt, "text": part.text.text} for part in stored.parts}
     return {"run": run_id, "seq": seq, "kind": stored.kind, "body": body, "sig": stored.sig, "parts": parts}
 

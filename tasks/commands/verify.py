@@ -1,16 +1,20 @@
 """`tollbook verify`: whether runs are what they claim to be, by doing all of it again.
 
     RUN… or FILE ─► checks 1 to 5 (and 6 against a source) ─► findings ─► exit code
+
+A checkpoint that the reader brought and that is of none of these runs is a
+finding too: it is what a run that was left out looks like.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ..console import Exit, json_option, print_document, printable
+from ...protocol.errors import LedgerError, UsageError
+from ..console import Exit, counted, json_option, print_document, print_error, printable
 from ..session import Session, pass_session
 
 if TYPE_CHECKING:
@@ -18,13 +22,27 @@ if TYPE_CHECKING:
 
     from ...ledger.anchor import Pins
     from ...ledger.audit import Audit
+    from ...ledger.findings import Finding
 
 _NEEDED = ("1", "2", "3", "4", "5")
 
 
+class _Verified(NamedTuple):
+    """The audits of the runs, and what was found of checkpoints that are of none of them."""
+
+    audits: list[Audit]
+    strays: list[Finding]
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [finding for audit in self.audits for finding in audit.findings] + self.strays
+
+
 @click.command()
 @click.argument("what", nargs=-1, metavar="[RUN… | FILE]")
-@click.option("--key", "keys", multiple=True, type=click.Path(path_type=Path), help="A file of keys that you pin.")
+@click.option(
+    "--key", "keys", multiple=True, type=click.Path(path_type=Path), help="A file of keys that you pin."
+)
 @click.option(
     "--checkpoint",
     "checkpoints",
@@ -35,7 +53,9 @@ _NEEDED = ("1", "2", "3", "4", "5")
 @click.option("--require", type=click.Choice(["anchored"]), help="Exit with 4 unless every run is anchored.")
 @click.option("--source", type=click.Path(path_type=Path), help="The file that the runs were imported from.")
 @click.option("--db", type=click.Path(path_type=Path), help="The shop's database file, with --source.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes for a ledger's runs.")
+@click.option(
+    "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes for a ledger's runs."
+)
 @json_option
 @pass_session
 def command(  # noqa: PLR0913 - click's way to take options
@@ -53,19 +73,32 @@ def command(  # noqa: PLR0913 - click's way to take options
     """Verify runs of the ledger, by id or its beginning (all without one), or the runs of a bundle FILE."""
     from ..pins import read_pins  # noqa: PLC0415 - brings in cryptography
 
+    if db is not None and source is None:
+        raise UsageError("usage.db", "`--db` goes with `--source`", "give `--source FILE`, or leave it out")
     pins = read_pins(keys, checkpoints)
-    audits = list(_audits(session, what, pins, jobs=jobs, keep=source is not None))
+    audits = list(_audits(session, what, pins, jobs=jobs, keep=source is not None, quiet=as_json))
     if source is not None:
         audits = _against(source, db, audits)
+    verified = _sorted_out(audits, pins)
     if as_json:
-        _print_json(audits)
+        _print_json(verified)
     else:
-        _print(audits)
-    return _exit(audits, require)
+        _print(verified)
+    if (pins.vkeys or pins.keys) and not any(_is_pinned(audit) for audit in audits):
+        click.echo("none of the keys that you pinned is one of these runs'", err=True)
+    return _exit(verified, require)
 
 
-def _audits(session: Session, what: Sequence[str], pins: Pins, *, jobs: int, keep: bool) -> Iterator[Audit]:
-    from ...ledger.verify import audit_run, shelf_of, verify_bundle, verify_store  # noqa: PLC0415 - brings in the market
+def _audits(  # noqa: PLR0913 - what is verified, and how
+    session: Session, what: Sequence[str], pins: Pins, *, jobs: int, keep: bool, quiet: bool
+) -> Iterator[Audit]:
+    from ...ledger.verify import (  # noqa: PLC0415 - brings in the market
+        audit_run,
+        shelf_of,
+        verify_bundle,
+        verify_store,
+    )
+    from ..progress import progress  # noqa: PLC0415 - the help needs none
     from ..selection import bundle_of, select  # noqa: PLC0415 - as above
 
     bundle = bundle_of(what)
@@ -74,11 +107,17 @@ def _audits(session: Session, what: Sequence[str], pins: Pins, *, jobs: int, kee
         return
     with session.store() as store:
         runs = select(store, what)
-        if keep:
-            shelf = shelf_of(store)
-            yield from [audit_run(store, run, run_id, shelf, pins, keep=True) for run, run_id in runs]
-            return
-    yield from verify_store(session.ledger_path, runs, pins, jobs)
+        shelf = shelf_of(store)
+        # Those whose deeds are kept aren't handed from process to process.
+        audits = (
+            (audit_run(store, run, run_id, shelf, pins, keep=True) for run, run_id in runs)
+            if keep
+            else verify_store(session.ledger_path, runs, pins, jobs)
+        )
+        with progress(len(runs), "verifying", quiet=quiet) as step:
+            for audit in audits:
+                yield audit
+                step()
 
 
 def _against(source: Path, db: Path | None, audits: Sequence[Audit]) -> list[Audit]:
@@ -95,15 +134,39 @@ def _against(source: Path, db: Path | None, audits: Sequence[Audit]) -> list[Aud
     ]
 
 
-def _print_json(audits: Sequence[Audit]) -> None:
-    findings = [finding for audit in audits for finding in audit.findings]
+def _sorted_out(audits: Sequence[Audit], pins: Pins) -> _Verified:
+    """The audits of runs that are there, and a finding for each checkpoint of another run."""
+    from ...ledger.findings import Finding  # noqa: PLC0415 - the help needs none
+    from ...ledger.notes import parse_checkpoint, parse_note  # noqa: PLC0415 - brings in cryptography
+
+    held = [audit for audit in audits if audit.records]
+    strays: list[Finding] = []
+    for note in pins.checkpoints:
+        checkpoint = parse_checkpoint(parse_note(note).text)
+        name, _, run = checkpoint.origin.rpartition("/run/")
+        if any(audit.run == run and (name in audit.keys or not audit.keys) for audit in held):
+            continue
+        what = f"your checkpoint, of {checkpoint.size} records, is of none of the runs verified"
+        if any(audit.run == run for audit in audits):  # a ledger that doesn't have the run says so
+            what = f"log shorter than checkpoint size {checkpoint.size}: the ledger has no such run"
+        strays.append(Finding(run, None, "checkpoint.origin", f"{what}: `{checkpoint.origin}`"))
+    return _Verified(held, strays)
+
+
+def _is_pinned(audit: Audit) -> bool:
+    """Whether one of the run's keys is pinned, or differs from one that is."""
+    differs = any(finding.code in ("checkpoint.key", "key.pinned") for finding in audit.findings)
+    return differs or "pinned" in audit.keys.values()
+
+
+def _print_json(verified: _Verified) -> None:
     print_document(
         "verify",
         {
-            "runs": len(audits),
-            "good": sum(audit.good for audit in audits),
-            "findings": findings,
-            "by_run": [_by_run(audit) for audit in audits],
+            "runs": len(verified.audits),
+            "good": sum(audit.good for audit in verified.audits),
+            "findings": verified.findings,
+            "by_run": [_by_run(audit) for audit in verified.audits],
         },
     )
 
@@ -121,15 +184,22 @@ def _by_run(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _print(audits: Sequence[Audit]) -> None:
-    for audit in audits:
-        click.echo(f"{audit.run[:12]}  {_verdict(audit)}")
+def _print(verified: _Verified) -> None:
+    for audit in verified.audits:
+        click.echo(f"{printable(audit.run[:12])}  {_verdict(audit)}")
         for finding in audit.findings:
-            place = "" if finding.seq is None else f" at record {finding.seq}"
-            click.echo(f"  {finding.code}{place}: {printable(finding.text)}")
-    good = sum(audit.good for audit in audits)
-    findings = sum(len(audit.findings) for audit in audits)
-    click.echo(f"{len(audits)} runs, {good} good, {findings} findings")
+            _print_finding(finding)
+    for finding in verified.strays:
+        click.echo(f"{printable(finding.run[:12])}  not here")
+        _print_finding(finding)
+    good = sum(audit.good for audit in verified.audits)
+    runs, findings = counted(len(verified.audits), "run"), counted(len(verified.findings), "finding")
+    click.echo(f"{runs}, {good} good, {findings}")
+
+
+def _print_finding(finding: Finding) -> None:
+    place = "" if finding.seq is None else f" at record {finding.seq}"
+    click.echo(f"  {finding.code}{place}: {printable(finding.text)}")
 
 
 def _verdict(audit: Audit) -> str:
@@ -141,17 +211,28 @@ def _verdict(audit: Audit) -> str:
         undone = [check for check in _NEEDED if audit.checks[check] != "done"]
         verdict = "good" if audit.good else f"not done: check {', '.join(undone)}"
     marks = ["anchored" if audit.anchored else "unanchored", *(["imported"] if audit.imported else [])]
-    marks += [f"{audit.withheld} parts withheld"] if audit.withheld else []
-    return f"{verdict} ({audit.records} records; {', '.join(marks)})"
+    marks += [f"{counted(audit.withheld, 'part')} withheld"] if audit.withheld else []
+    return f"{verdict} ({counted(audit.records, 'record')}; {', '.join(marks)})"
 
 
-def _exit(audits: Sequence[Audit], require: str | None) -> Exit:
-    if any(audit.findings for audit in audits):
+def _exit(verified: _Verified, require: str | None) -> Exit:
+    """The exit code.
+
+    Raises:
+        LedgerError: `verify.undone`, for runs that could not be checked whole.
+    """
+    runs = verified.audits
+    if verified.findings:
         return Exit.FOUND_FALSE
-    if any(audit.outcome is not None and not audit.good for audit in audits):
-        return Exit.COULD_NOT
-    if require == "anchored" and not all(audit.anchored for audit in audits):
+    undone = sum(audit.outcome is not None and not audit.good for audit in runs)
+    if undone:
+        what = f"{undone} of {counted(len(runs), 'run')} could not be checked whole"
+        raise LedgerError("verify.undone", what, "get the start rows that they name, or a newer tollbook")
+    loose = sum(not audit.anchored for audit in runs)
+    if require == "anchored" and loose:
+        print_error(
+            f"not anchored: {loose} of {counted(len(runs), 'run')}",
+            "pin the ledger's key with `--key FILE`, or give checkpoints you kept with `--checkpoint FILE`",
+        )
         return Exit.BELOW_REQUIRED
     return Exit.GOOD
-
-

@@ -56,7 +56,7 @@ def test_runs_that_cant_be_imported_are_named_and_the_rest_is_there(
     bad = run("b c", HELLO), run("d", messages=None), run("e\x1b[2J", HELLO), None
     Path("runs.json").write_text(json.dumps(results(run("a", HELLO), *bad)))
     code, out, err = imports("runs.json", "--db", DB)
-    assert (1, 1, True) == (code, len(out), out[0].startswith("imported 1 runs: 1 messages, 0 calls"))
+    assert (1, 1, True) == (code, len(out), out[0].startswith("imported 1 run: 1 message, 0 calls"))
     named = [line.split(":")[1].split()[1] for line in err if line.startswith("not imported:")]
     assert ["1", "2", "3", "4"] == named
     assert not any("\x1b[2J" in line for line in err)
