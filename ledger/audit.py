@@ -17,7 +17,7 @@ parties did what the task says (check 6, in `tollbook.tasks`).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -108,14 +108,6 @@ class Auditor:
         self._task: str | None = None
         self._message: tuple[Message, Any, Stored] | None = None
         self.begun = False  # with the first record after the briefs
-        self._handlers = {
-            "brief": self._brief,
-            "message": self._on_message,
-            "decision": self._on_decision,
-            "turn": self._turn,
-            "key": self._key,
-            "seal": self._on_seal,
-        }
 
     def record(self, stored: Stored) -> None:
         """Judges the next record."""
@@ -236,7 +228,7 @@ class Auditor:
         if stored.prev is not None and stored.prev != run.prev:
             self.find("record.prev", "prev is not the leaf of the record before", self._size)
         kind = stored.kind
-        handler = self._handlers.get(kind)
+        handler = Auditor._handlers.get(kind)
         if (
             handler is None
             or self._stopped
@@ -252,7 +244,7 @@ class Auditor:
             self.find("grammar.brief", "a brief comes before all but the open", self._size)
         if stored.sig is not None and kind not in _SIGNED:
             self.find("signature.unexpected", f"a {kind} is not signed", self._size)
-        handler(stored)
+        handler(self, stored)
 
     def _check_size(self, stored: Stored, limit: int) -> None:
         size = len(record_bytes(stored.seq, stored.kind, stored.prev or ZERO, stored.body, stored.sig))
@@ -274,7 +266,7 @@ class Auditor:
         """Says why no record of this kind may come here."""
         if kind == "open":
             self.find("grammar.open", "an open comes first, and once", self._size)
-        elif kind not in self._handlers:
+        elif kind not in Auditor._handlers:
             self._unread("record.form", f"there is no record of kind `{kind}`")
         elif self._stopped:
             return
@@ -414,6 +406,16 @@ class Auditor:
             if seal.rows != count:
                 self.find("seal.rows", f"rows is {seal.rows}, the replayed state has {count}", self._size)
         self._parts(stored, {})
+
+    # Of the class: an auditor that held its own methods would wait for the garbage collector.
+    _handlers: ClassVar = {
+        "brief": _brief,
+        "message": _on_message,
+        "decision": _on_decision,
+        "turn": _turn,
+        "key": _key,
+        "seal": _on_seal,
+    }
 
     def _parts(self, stored: Stored, digests: dict[str, Any], *, typed: bool = True) -> None:
         """Compares the parts beside a record with the digests that its body names, by field."""

@@ -104,10 +104,21 @@ def task_text(blob: Blob) -> str:
     content = _read(blob.lines[0])
     if not isinstance(content, _Task):
         raise BundleError("blob.form", f"{_short(blob)} is not a task")
-    flaw = misnamed(blob)
+    flaw = None if _is_good_task(blob, content) else misnamed(blob)
     if flaw is not None:
         raise BundleError(*flaw)
     return content.text
+
+
+def _is_good_task(blob: Blob, task: _Task) -> bool:
+    """Whether a blob is this task, by size, bytes and name: a quick yes, since each run may have its own."""
+    line = blob.lines[0]
+    return (
+        len(blob.lines) == 1
+        and len(line) <= MAX_PART_BYTES
+        and encode_typed(_Line(task)) == line
+        and task.of == blob.digest == sha256(task.text.encode()).hexdigest()
+    )
 
 
 def facts_of(blob: Blob, world: World) -> Facts:

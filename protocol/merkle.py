@@ -59,12 +59,13 @@ class Frontier:
     def append(self, leaf: bytes) -> None:
         """Adds one leaf hash at the end."""
         assert len(leaf) == HASH_BYTES
+        hashes = self._hashes
         # Each trailing one bit of the size is a subtree that the new leaf completes a pair with.
         size, self._size = self._size, self._size + 1
         while size & 1:
-            leaf = node_hash(self._hashes.pop(), leaf)
+            leaf = sha256(b"\x01" + hashes.pop() + leaf).digest()
             size >>= 1
-        self._hashes.append(leaf)
+        hashes.append(leaf)
 
     def root(self) -> bytes:
         """The root over all leaves so far, in O(log n)."""
