@@ -7,6 +7,7 @@ anything in its name, right or wrong, with `signed` and `signed_key`.
 
 from __future__ import annotations
 
+import tempfile
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -151,6 +152,13 @@ def begin(store: Store, trial: int = 0, group: int | None = GROUP_RECORDS) -> Wr
     """A new run."""
     blobs = [facts_blob(facts()), task_blob(TASK)]
     return Writer.begin(store, SECRET, NAME, plan(trial), facts(), blobs, group=group)
+
+
+@cache
+def opened() -> Open:
+    """What `begin` opens its first trial with."""
+    with tempfile.TemporaryDirectory() as folder, ledger(Path(folder) / "a.db") as store:
+        return begin(store).opened
 
 
 def play(writer: Writer) -> None:
