@@ -256,7 +256,7 @@ def checkpoint(run: list[Record], notes: list[str], pin: Pin) -> tuple[Found, bo
         found.append((None, "checkpoint.missing", "the run is sealed"))
     for place, note in enumerate(notes):
         text, _, lines = note.rpartition("\n\n")
-        head, size, rest = [*text.split("\n", 2), "", ""][:3]
+        head, (_, size, rest) = note.split("\n")[0], [*text.split("\n", 2), "", ""][:3]
         signed = re.fullmatch("(\N{EM DASH} [^ +\n]+ [^ \n]+\n)+", lines)
         named = re.findall("^. (.+) (.+)$", lines, re.MULTILINE)
         raw = [decode64(one, 68) for by, one in named if by == name]

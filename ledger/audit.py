@@ -280,14 +280,15 @@ class Auditor:
         if stored.kind not in BODIES:
             self._unread("record.form", f"there is no record of kind `{stored.kind}`")
             return
-        if stored.kind != "open":
+        opened = read_body(stored.body, OPEN, MAX_OPEN_BYTES) if stored.kind == "open" else None
+        if opened is None:
             self._check_form(stored)
+        if stored.prev not in (None, ZERO):
+            self.find("record.prev", "prev of the first record is not 64 zeros", self._size)
+        if opened is None:
             self.find("grammar.open", f"a run begins with its open, not with a {stored.kind}", self._size)
             self._ended = True
             return
-        opened = read_body(stored.body, OPEN, MAX_OPEN_BYTES)
-        if stored.prev not in (None, ZERO):
-            self.find("record.prev", "prev of the first record is not 64 zeros", self._size)
         world = self._world(opened)
         self.run = run = Run(opened, world, None if world is None else self._facts(opened, world))
         self._object(run.opening())
