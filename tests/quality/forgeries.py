@@ -304,6 +304,8 @@ IMPORTED = (
     Forgery("Open", "the task's case", _body("open", "task", "case", value="s1")),
     Forgery("Open", "an agent's model", _body("open", "parties", 1, "agent", "model", value="m9")),
     Forgery("Open", "the source's file", _body("open", "origin", "source", "digest", value="0" * 64)),
+    Forgery("Open", "the name of the source's file", _body("open", "origin", "source", "name", value="x")),
+    Forgery("Open", "the nonce", _body("open", "nonce", value="0" * 64)),
     Forgery("Open", "the run's place in the source", _body("open", "origin", "source", "index", value=1)),
     Forgery("Open", "the origin, passed off as played", _played),
 )

@@ -8,6 +8,7 @@ Not here: how one thing is forged so that every hash fits (`forge`, `forgeries`)
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator
 from functools import cache
@@ -16,13 +17,11 @@ from typing import NamedTuple
 
 from forge import Hand, Trace, mend
 from forgeries import FRESH, IMPORTED, PLAYED, Forgery
-from specimens import LEDGER, SECRET, Specimen, imported, played, signing_keys
+from script import run
+from specimens import LEDGER, SECRET, Specimen, imported, played, signing_keys, write_source
 
-from tollbook.ledger.anchor import NO_PINS, Pins
-from tollbook.ledger.notes import vkey_of
-from tollbook.ledger.verify import verify_bundle
+from tollbook.ledger.notes import print_vkey, vkey_of
 from tollbook.protocol.derive import ledger_key
-from tollbook.protocol.errors import BundleError
 from tollbook.protocol.keys import SigningKey, key_bytes, key_text
 
 
@@ -44,9 +43,9 @@ LEVELS = (
     "the file",
     "the ledger's key",
     "the user's key",
+    "the source",
     "an older checkpoint",
     "the last checkpoint",
-    "the source",
 )
 """What a reader has, the least first."""
 
@@ -67,7 +66,7 @@ def _cells(folder: Path) -> Iterator[Cell]:
             for specimen in specimens:
                 for name, hand in hands(specimen, forgery.party).items():
                     bundle = forged(specimen, forgery, hand)
-                    yield Cell(specimen.name, forgery, name, found(specimen, bundle, folder / "forged.jsonl"))
+                    yield Cell(specimen.name, forgery, name, found(specimen, bundle, folder))
 
 
 def hands(specimen: Specimen, party: str) -> dict[str, Hand]:
@@ -91,33 +90,47 @@ def forged(specimen: Specimen, forgery: Forgery, hand: Hand) -> bytes:
     return trace.bundle()
 
 
-def found(specimen: Specimen, bundle: bytes, path: Path) -> dict[str, tuple[str, ...]]:
-    """What finds something in a bundle, by what the reader has: codes, `open` or `unanchored`."""
+def found(specimen: Specimen, bundle: bytes, folder: Path) -> dict[str, tuple[str, ...]]:
+    """What `tollbook verify` finds in a bundle, by what the reader has: codes, `open` or `unanchored`.
+
+    Where the file is enough, nothing else is tried.
+    """
+    path = folder / "forged.jsonl"
     path.write_bytes(bundle)
+    alone = _codes(path, [])
+    if alone:
+        return {"the file": alone}
     user = Trace.read(specimen.bundle).entries[0].body["parties"][0]["key"]
-    pins = (
-        NO_PINS,
-        Pins(vkeys=(vkey_of(LEDGER, ledger_key(SECRET).public),)),
-        Pins(vkeys=(vkey_of("user", key_bytes(user)),)),
-        Pins(checkpoints=(specimen.half,)),
-        Pins(checkpoints=(specimen.whole,)),
-    )
-    return {level: _codes(path, pin, level) for level, pin in zip(LEVELS, pins, strict=False)}
+    ledger = print_vkey(vkey_of(LEDGER, ledger_key(SECRET).public))
+    options = {
+        "the file": [],
+        "the ledger's key": ["--key", _file(folder, "ledger.key", ledger)],
+        "the user's key": ["--key", _file(folder, "user.key", print_vkey(vkey_of("user", key_bytes(user))))],
+        "an older checkpoint": ["--checkpoint", _file(folder, "half.note", specimen.half)],
+        "the last checkpoint": ["--checkpoint", _file(folder, "whole.note", specimen.whole)],
+    }
+    if specimen.name == "imported":
+        source, db = write_source(folder)
+        options["the source"] = ["--source", str(source), "--db", str(db)]
+    return {level: _codes(path, options[level]) for level in LEVELS if level in options}
 
 
-def _codes(path: Path, pins: Pins, level: str) -> tuple[str, ...]:
-    try:
-        audits = list(verify_bundle(path, pins))
-    except BundleError as error:
-        return (error.code,)
-    codes = dict.fromkeys(finding.code for audit in audits for finding in audit.findings)
+def _codes(path: Path, options: list[str]) -> tuple[str, ...]:
+    document = json.loads(run(["verify", str(path), "--json", *options]).stdout)
+    codes = dict.fromkeys(finding["code"] for finding in document["findings"])
     if codes:
         return tuple(codes)
-    if not all(audit.good for audit in audits):
+    if document["good"] < document["runs"]:
         return ("open",)
-    # What anchors nothing can't leave a run unanchored; `--require anchored` makes it an exit code.
-    anchors = level not in ("the file", "the user's key")
-    return ("unanchored",) if anchors and not all(audit.anchored for audit in audits) else ()
+    # A party's key and a source anchor nothing, so they can't leave a run unanchored.
+    anchors = any(option.endswith(("ledger.key", ".note")) for option in options)
+    anchored = all(audit["anchored"] for audit in document["by_run"])
+    return ("unanchored",) if anchors and not anchored else ()
+
+
+def _file(folder: Path, name: str, text: str) -> str:
+    (folder / name).write_text(text, encoding="utf-8")
+    return str(folder / name)
 
 
 def page() -> str:
@@ -126,22 +139,21 @@ def page() -> str:
 
 
 def _tables() -> Iterator[str]:
-    for run, title in (("played", "A played run"), ("imported", "An imported run")):
-        cells = [cell for cell in table() if cell.run == run]
-        names = [hand for hand in HANDS if any(cell.hand == hand for cell in cells)]
-        yield from (f"## {title}", "", f"| forged | {' | '.join(names)} |", "| --- |" + " --- |" * len(names))
+    for name, title in (("played", "A played run"), ("imported", "An imported run")):
+        cells = [cell for cell in table() if cell.run == name]
+        by = [hand for hand in HANDS if any(cell.hand == hand for cell in cells)]
+        yield from (f"## {title}", "", f"| forged | {' | '.join(by)} |", "| --- |" + " --- |" * len(by))
         for forgery in dict.fromkeys(cell.forgery for cell in cells):
             row = {cell.hand: cell for cell in cells if cell.forgery is forgery}
-            yield f"| {forgery.title} | {' | '.join(_shown(row[name]) for name in names)} |"
+            yield f"| {forgery.title} | {' | '.join(_shown(row[hand]) for hand in by)} |"
         yield ""
 
 
 def _shown(cell: Cell) -> str:
     if cell.needs == "nothing":
         return "**nothing**"
-    first, *more = cell.found[cell.needs]
     need = "" if cell.needs == "the file" else f"{cell.needs}: "
-    return f"{need}`{first}`" + (f" +{len(more)}" if more else "")
+    return f"{need}`{cell.found[cell.needs][0]}`"
 
 
 def _counts() -> Iterator[str]:
@@ -163,16 +175,17 @@ _INTRODUCTION = """\
 Two small runs are exported. Then one thing of a run is forged, and every hash is made again as far as the
 forger's keys go: names of blobs, `prev`, leaves, `seen` and `n`, signatures, the checkpoint; where it says
 so, every decision and the seal too. The file is verified, and each cell names the least that a reader must
-have to find the forgery, with the first code found (and how many other codes):
+have to find the forgery, with the first code found:
 
 - a code alone: the file is enough, nothing else is known;
 - **the ledger's key**, or **the user's key**: pinned by `verify --key`;
+- **the source** of an imported run, given by `verify --source`;
 - **an older checkpoint**, of the run's first half, or **the last checkpoint**, of all of it: kept from
   before the forgery, and given by `verify --checkpoint`;
 - **nothing**: no check finds it.
 
-`open` is an unsealed run, which is never valid. `unanchored`: the run agrees with itself, and what the reader
-pinned or kept is of another; `verify --require anchored` then ends with exit code 4.
+`open` is an unsealed run, which is never valid. `unanchored`: the run agrees with itself, and the key that
+the reader pinned is another ledger's; `verify --require anchored` then ends with exit code 4.
 
 Who forges: **an outsider** has the file and no key. **Another key** is an outsider who puts keys of his own
 in the place of all others and signs everything again. **The party** has the assistant's keys (the user's,
@@ -194,5 +207,6 @@ _LIMITS = """\
   proves that no other run was made. An environment note is his word under his key; no record names it.
   Whoever holds a party's key can sign for it.
 - Whether start rows, briefs and scripted parties are those of the task file is a check of its own (conduct),
-  made where that file is at hand; for an imported run `verify --source` imports its source again.
+  made where that file is at hand. An imported run has its source instead: it is imported again, and all that
+  follows from it is compared. The nonce and the name of the source's file don't.
 """.splitlines()

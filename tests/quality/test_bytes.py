@@ -1,0 +1,148 @@
+"""Every single-byte change of an exported run is found: by `verify`, and by the independent verifier alike.
+
+    position × {lowest bit flipped, another character, byte taken out, byte doubled}  ─►  changed file
+    changed file ─► verify_bundle ─┐
+                 ─► verify_trace  ─┴► both find it, and name the same code first in each run
+
+The independent verifier's signature checks are remembered between files: they are pure, and most of a file
+doesn't change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import verify_trace
+from forge import Trace
+from specimens import Specimen, imported, played
+from two_verifiers import Verdict, by_trace, by_verify
+
+from tollbook.ledger.verify import verify_bundle
+
+SPECIMENS = {"played": played(), "imported": imported()}
+SAMPLE = 89
+"""`make test` changes every so many-th byte."""
+VALUES = 149
+"""`make bytes` puts every other value in every so many-th byte."""
+CHUNKS = 8
+
+
+class Change(NamedTuple):
+    position: int
+    what: str
+    data: bytes
+
+
+@pytest.fixture(autouse=True)
+def _remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify_trace, "verify", _verify)
+
+
+_verify = lru_cache(maxsize=4_096)(verify_trace.verify)
+
+
+def changes(data: bytes, positions: Iterable[int]) -> Iterator[Change]:
+    for place in positions:
+        before, byte, after = data[:place], data[place : place + 1], data[place + 1 :]
+        yield Change(place, "flipped", before + bytes([byte[0] ^ 1]) + after)
+        yield Change(place, "another", before + (b"8" if byte == b"7" else b"7") + after)
+        yield Change(place, "out", before + after)
+        yield Change(place, "doubled", before + byte + byte + after)
+
+
+def values(data: bytes, positions: Iterable[int]) -> Iterator[Change]:
+    for place in positions:
+        for value in range(256):
+            if value != data[place]:
+                yield Change(place, str(value), data[:place] + bytes([value]) + data[place + 1 :])
+
+
+class Told(NamedTuple):
+    """What came of many changes: how many by the first code of both verifiers, and where they part."""
+
+    changes: int
+    first: Counter[str]
+    unlike: list[str]
+
+
+def compare(changed: Iterable[Change], path: Path) -> Told:
+    count = 0
+    first: Counter[str] = Counter()
+    unlike: list[str] = []
+    for change in changed:
+        count += 1
+        ours, theirs = by_verify(change.data, path), by_trace(change.data)
+        if ours == theirs and ours.found:
+            first[next((code for code in ours.first if code), "open")] += 1
+        else:
+            unlike.append(f"byte {change.position} {change.what}: {ours} by verify, {theirs} by verify_trace")
+    return Told(count, first, unlike)
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_nothing_is_found_in_what_was_exported(name: str, tmp_path: Path) -> None:
+    none = Verdict(found=False, first=(None, None))
+    assert none == by_verify(SPECIMENS[name].bundle, tmp_path / "run.jsonl")
+    assert none == by_trace(SPECIMENS[name].bundle)
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_a_sample_of_single_byte_changes_is_found_by_both(name: str, tmp_path: Path) -> None:
+    data = SPECIMENS[name].bundle
+    told = compare(changes(data, range(0, len(data), SAMPLE)), tmp_path / "run.jsonl")
+    assert [] == told.unlike
+    assert 4 * len(range(0, len(data), SAMPLE)) == told.changes
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_every_byte_changed_is_found_by_both(name: str, chunk: int, tmp_path: Path) -> None:
+    data = SPECIMENS[name].bundle
+    told = compare(changes(data, range(chunk, len(data), CHUNKS)), tmp_path / "run.jsonl")
+    assert [] == told.unlike
+    assert 4 * len(range(chunk, len(data), CHUNKS)) == told.changes
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_every_byte_value_at_some_places_is_found_by_both(chunk: int, tmp_path: Path) -> None:
+    data = SPECIMENS["played"].bundle
+    positions = range(chunk * VALUES, len(data), CHUNKS * VALUES)
+    told = compare(values(data, positions), tmp_path / "run.jsonl")
+    assert [] == told.unlike
+    assert 255 * len(positions) == told.changes
+
+
+def without(bundle: bytes, withheld: set[int] | None) -> bytes:
+    """A bundle without some of its parts, counted from 0, or without any."""
+    lines = bundle.splitlines(keepends=True)
+    parts = [line for line in lines if line.startswith(b'{"part":')]
+    gone = parts if withheld is None else [parts[place] for place in withheld]
+    return b"".join(line for line in lines if line not in gone)
+
+
+def parts_of(specimen: Specimen) -> int:
+    return sum(len(entry.parts) for entry in Trace.read(specimen.bundle).entries)
+
+
+@pytest.mark.parametrize("name", SPECIMENS)
+def test_any_part_can_be_withheld_and_all_else_verifies(name: str, tmp_path: Path) -> None:
+    count = parts_of(SPECIMENS[name])
+    for withheld in [{place} for place in range(count)] + [None]:
+        data = without(SPECIMENS[name].bundle, withheld)
+        assert Verdict(found=False, first=(None, None)) == by_verify(data, tmp_path / "run.jsonl")
+        assert Verdict(found=False, first=(None, None)) == by_trace(data)
+        (audit,) = verify_bundle(tmp_path / "run.jsonl")
+        assert (count if withheld is None else 1) == audit.withheld
+
+
+def test_a_sample_of_changes_is_found_where_parts_are_withheld(tmp_path: Path) -> None:
+    data = without(SPECIMENS["played"].bundle, None)
+    told = compare(changes(data, range(0, len(data), 2 * SAMPLE)), tmp_path / "run.jsonl")
+    assert [] == told.unlike
