@@ -23,7 +23,6 @@ from .errors import CanonicalError
 from .tables import NO_CHANGE, State
 from .world import IDEMPOTENCY, Accepted, Act, Refusal, Remembered, Shown, World, kind_of
 
-
 _MAX_DECISION_BYTES = 65_000  # with the record around it, within the format's 65,535
 
 
@@ -92,7 +91,8 @@ def decide(  # noqa: PLR0913 - a message, its place and the run around it
         return _refused(Refusal("message.reply_to", {"reply_to": message.reply_to}), seq)
     if action is None:
         kind = admit_kind(bytes(message.action))
-        return _refused(Refusal("action.invalid" if kind in world.kinds else "action.unknown", {"kind": kind}), seq)
+        rule = "action.invalid" if kind in world.kinds else "action.unknown"
+        return _refused(Refusal(rule, {"kind": kind}), seq)
     if message.key is not None:
         again = _remembered(state, message, seq)
         if again is not None:

@@ -100,7 +100,8 @@ class Facts:
             if table not in found:
                 raise WorldError("facts.table", f"the world has no table `{table}`")
             if not (0 < len(key) <= 128 and key.isascii() and key.isprintable()):
-                raise WorldError("facts.key", f"row key `{key}` of `{table}` is not printable ASCII of 1 to 128")
+                problem = f"row key `{key}` of `{table}` is not printable ASCII of 1 to 128"
+                raise WorldError("facts.key", problem)
             if key in found[table]:
                 raise WorldError("facts.twice", f"row `{key}` of `{table}` is given twice")
             found[table][key] = row
@@ -166,7 +167,7 @@ class State:
         self._staged[table, key] = None
 
     def staged(self) -> Iterator[tuple[str, str, Any, Any]]:
-        """The staged changes as (table, key, row before, row after), sorted; rows that don't differ left out."""
+        """The staged changes as (table, key, row before, row after), sorted; only rows that differ."""
         for table, key in sorted(self._staged):
             after = self._staged[table, key]
             changes = self._changes[table]
@@ -178,7 +179,8 @@ class State:
         """The delta, in hex, that committing what is staged would give."""
         if not self._staged:
             return NO_CHANGE
-        return sha256(encode_typed([(table, key, after) for table, key, _before, after in self.staged()])).hexdigest()
+        changed = [(table, key, after) for table, key, _before, after in self.staged()]
+        return sha256(encode_typed(changed)).hexdigest()
 
     def commit(self) -> None:
         """Keeps what is staged."""

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import msgspec
 
@@ -149,7 +149,7 @@ class World(ABC):
         self.check_row(table, row)
         return row
 
-    def check_row(self, table: str, row: Row) -> None:
+    def check_row(self, table: str, row: Row) -> None:  # noqa: B027 - a market may have nothing to add
         """Refuses a start row that the types admit and the market doesn't.
 
         Raises:
@@ -174,8 +174,7 @@ def part_fields(action: type[msgspec.Struct]) -> tuple[str, ...]:
 
 
 def _is_part(kind: msgspec.inspect.Type) -> bool:
-    extra: dict[str, object] | None = kind.extra if isinstance(kind, msgspec.inspect.Metadata) else None
-    return extra is not None and "part" in extra
+    return isinstance(kind, msgspec.inspect.Metadata) and "part" in cast("dict[str, object]", kind.extra or {})
 
 
 _PART_FIELDS: dict[type[msgspec.Struct], tuple[str, ...]] = {}

@@ -39,9 +39,13 @@ def roots_of(mode: str, folder: Path) -> list[str]:
     """The lines of `retail.roots` for one mode; leaves its ledger as `<mode>.db`."""
     suite = files("tollbook.tasks") / "suites" / "retail"
     ledger = folder / f"{mode}.db"
-    with as_file(suite / "shop.json") as shop, as_file(suite / "recorded.json") as runs:
-        with Store.write(ledger, NAME, key_text(ledger_key(SECRET).public)) as store:
-            imported = import_runs(store, SECRET, NAME, read_source(runs), read_shop(shop, mode))
+    key = key_text(ledger_key(SECRET).public)
+    with (
+        as_file(suite / "shop.json") as shop,
+        as_file(suite / "recorded.json") as runs,
+        Store.write(ledger, NAME, key) as store,
+    ):
+        imported = import_runs(store, SECRET, NAME, read_source(runs), read_shop(shop, mode))
     assert imported.refused == []
     with Store.read(ledger) as store:
         checkpoints = [store.notes(run)[0].splitlines() for run, _run_id in store.runs()]
