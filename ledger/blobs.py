@@ -198,7 +198,7 @@ class Shelf:
         self._fetch = fetch
         self._facts: dict[tuple[str, int], Facts] = {}
         self.read: set[str] = set()
-        """The names of those that were found to be what they say."""
+        """The names of those that somebody has read, and learnt what is wrong with them."""
 
     def sharing(self, other: Shelf) -> Shelf:
         """The shelf itself, with what another one has worked out already."""
@@ -216,8 +216,8 @@ class Shelf:
             blob = self._fetch(digest)
             if blob is None:
                 return None
-            self._facts[key] = facts_of(blob, world)
             self.read.add(digest)
+            self._facts[key] = facts_of(blob, world)
         return self._facts[key]
 
     def task(self, digest: str) -> str | None:
@@ -229,6 +229,5 @@ class Shelf:
         blob = self._fetch(digest)
         if blob is None:
             return None
-        text = task_text(blob)
         self.read.add(digest)
-        return text
+        return task_text(blob)

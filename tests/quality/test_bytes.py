@@ -146,3 +146,12 @@ def test_a_sample_of_changes_is_found_where_parts_are_withheld(tmp_path: Path) -
     data = without(SPECIMENS["played"].bundle, None)
     told = compare(changes(data, range(0, len(data), 2 * SAMPLE)), tmp_path / "run.jsonl")
     assert [] == told.unlike
+
+
+@pytest.mark.parametrize("kind", ["rows", "task"])
+def test_a_blob_that_is_not_what_it_says_is_told_once(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    inside = {"rows": b'"city":"Ulm"', "task": b"Cancel the order"}[kind]
+    path.write_bytes(SPECIMENS["played"].bundle.replace(inside, inside.replace(b"l", b"k"), 1))
+    (audit,) = verify_bundle(path)
+    assert [("", None, "blob.digest")] == [(one.run, one.seq, one.code) for one in audit.findings]
