@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from ..protocol.bodies import Open, PartText
 from ..protocol.canonical import (
@@ -266,7 +267,7 @@ class Bundle:
             elif isinstance(content, str):
                 notes.append(content)
             elif form == "record":
-                yield held._replace(parts=tuple(parts))
+                yield replace(held, parts=tuple(parts))
                 assert isinstance(content, Stored | Flaw)
                 held, parts = content, []
             else:
@@ -275,7 +276,7 @@ class Bundle:
                 break
             self._advance()
         if isinstance(held, Stored):
-            yield held._replace(parts=tuple(parts))
+            yield replace(held, parts=tuple(parts))
         else:
             assert isinstance(held, Flaw)
             yield held

@@ -17,7 +17,7 @@ Source: RFC 6962 2.1 (leaf hash); design section 2.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -75,14 +75,14 @@ BODIES: dict[str, msgspec.json.Decoder[Any]] = {
 """What reads the form of each kind of body."""
 
 
-class Part(NamedTuple):
+class Part(msgspec.Struct, frozen=True):
     """A part beside its record, and the field of the body that holds its digest."""
 
     field: str
     text: PartText
 
 
-class Stored(NamedTuple):
+class Stored(msgspec.Struct, frozen=True):
     """A record as a reader gives it.
 
     ``sig`` is its base64 text, as JSON spells it, or None. ``prev`` is what the source states, or

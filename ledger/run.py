@@ -211,8 +211,10 @@ class Run(Chain):
         member.said.append(seq)
         member.asked = seq + 1
         if accepted and message.to is not None:
-            self._addressees.extend([0] * (seq - len(self._addressees)))
-            self._addressees.append(self._places[message.to])
+            addressees = self._addressees
+            while len(addressees) < seq:
+                addressees.append(0)
+            addressees.append(self._places[message.to])
 
     def reached(self, seq: int, party: str) -> bool:
         """Whether record `seq` is an accepted message sent to `party`."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -26,7 +26,7 @@ from .world import IDEMPOTENCY, Accepted, Act, Refusal, Remembered, Shown, World
 _MAX_DECISION_BYTES = 65_000  # with the record around it, within the format's 65,535
 
 
-class Ruling(NamedTuple):
+class Ruling(msgspec.Struct, frozen=True):
     """A decision, its canonical bytes, and what the sender is shown (None for nothing)."""
 
     decision: Decision

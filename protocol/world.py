@@ -34,7 +34,7 @@ IDEMPOTENCY = "idempotency"
 """The table of remembered message keys, part of every world."""
 
 
-class Act(NamedTuple):
+class Act(msgspec.Struct, frozen=True):
     """A message as the rules see it: its typed action, who sent it and where it stands."""
 
     action: Any

@@ -128,7 +128,7 @@ def test_a_record_that_cannot_be_read_says_why(code: str, line: bytes) -> None:
 def test_a_body_is_left_to_whoever_knows_its_kind() -> None:
     (item,) = read_items(io.BytesIO(record(1, body='{"party":1}')))
     assert isinstance(item.content, Stored)
-    assert (1, "turn", b'{"party":1}', None, "ab" * 32, ()) == item.content
+    assert Stored(1, "turn", b'{"party":1}', None, "ab" * 32, ()) == item.content
 
 
 def test_what_a_signature_is_spelled_like_is_kept() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import astuple
 from small_run import NAME, OUTSIDER, begin, ledger, opened_of, signed, small_run
 
 from tollbook.ledger import database
@@ -59,7 +60,7 @@ def test_what_is_appended_is_read(path: Path) -> None:
             (0, "open", DRAFTS[0].body, SIG, None, ()),
             (1, "brief", b"{}", None, None, (PART,)),
             (2, "turn", b"[]", None, None, ()),
-        ] == [tuple(stored) for stored in store.records(number)]
+        ] == [astuple(stored) for stored in store.records(number)]
         assert 3 == store.size(number)
         assert (DRAFTS[0].body, SIG) == store.signed(number, 0)
         assert b"{}" == store.body(number, 1)
