@@ -31,6 +31,9 @@ DAMAGED_HINT = "restore it from a copy or an export"
 _TABLES = ("ledger", "runs", "records", "parts", "blobs", "notes", "receipts")
 _HEAD_BYTES = 100
 _SYNCHRONOUS_FULL = 2
+Unreadable = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a damaged file raises; the second where SQLite quotes bytes of it that are no text."""
+
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
@@ -76,21 +79,22 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     Raises:
         LedgerError: `ledger.open` or `store.damaged`.
     """
+    problem: Exception
     try:
         return _connect(path, "mode=ro" if read_only else "mode=rwc")
-    except sqlite3.Error as error:
+    except Unreadable as error:
         problem = error
     # A file in a folder that can't be written has no write-ahead log to miss;
     # with a log beside it, reading without it would hide commits.
     if read_only and not log_of(path).exists():
         try:
             return _connect(path, "immutable=1")
-        except sqlite3.Error as error:
+        except Unreadable as error:
             problem = error
     if _code(problem) in _DAMAGED:
         raise damaged(problem)
     hint = "check the path and its permissions"
-    raise LedgerError("ledger.open", f"`{path}` can't be opened: {problem}", hint)
+    raise LedgerError("ledger.open", f"`{path}` can't be opened: {_line(problem)}", hint)
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -100,7 +104,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    except sqlite3.Error:
+    except Unreadable:
         connection.close()
         raise
     return connection
@@ -147,17 +151,17 @@ def fold(connection: sqlite3.Connection) -> None:
         return
 
 
-def damaged(error: sqlite3.Error) -> LedgerError:
+def damaged(error: Exception) -> LedgerError:
     """What SQLite couldn't read, as this room's error."""
-    return LedgerError("store.damaged", f"the file is damaged: {error}", DAMAGED_HINT)
+    return LedgerError("store.damaged", f"the file is damaged: {_line(error)}", DAMAGED_HINT)
 
 
-def unwritten(error: sqlite3.Error, path: Path) -> LedgerError:
+def unwritten(error: Exception, path: Path) -> LedgerError:
     """What SQLite couldn't write, as this room's error; nothing of it was kept."""
     if _code(error) in _BUSY:
         return busy(path)
     hint = "nothing was kept: make room, or restore the file from a copy"
-    return LedgerError("ledger.write", f"`{path}` can't be written: {error}", hint)
+    return LedgerError("ledger.write", f"`{path}` can't be written: {_line(error)}", hint)
 
 
 def busy(path: Path) -> LedgerError:
@@ -167,9 +171,16 @@ def busy(path: Path) -> LedgerError:
     )
 
 
-def _code(error: sqlite3.Error) -> int:
-    """SQLite's primary result code; the module's own errors have none."""
+def _code(error: Exception) -> int:
+    """SQLite's primary result code; errors that aren't its own have none."""
+    if isinstance(error, UnicodeDecodeError):
+        return sqlite3.SQLITE_CORRUPT
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _line(error: Exception) -> str:
+    """An error in one line, whatever of a damaged file it quotes."""
+    return " ".join(str(error).split())
 
 
 def _statements() -> Iterator[str]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..protocol.canonical import admit_any
 from ..protocol.engine import Ruling, admit_kind, decide, read_action
-from ..protocol.errors import DoorError, KeyRefusedError
+from ..protocol.errors import CanonicalError, DoorError, KeyRefusedError
 from ..protocol.keys import check_public, key_bytes, pae, signature_bytes, verify
 from ..protocol.merkle import EMPTY_ROOT, Frontier
 from ..protocol.tables import Facts, State
@@ -189,7 +189,11 @@ class Run(Chain):
         """The message's typed action, or None; see `engine.read_action`."""
         raw = bytes(message.action)
         if self.world is not None:
-            action = read_action(self.world, raw)
+            try:
+                action = read_action(self.world, raw)
+            except CanonicalError:
+                check_nested(raw, 2)
+                raise
             if action is not None:
                 return action
         check_nested(raw, 2)  # what has a type has its depth by it

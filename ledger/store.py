@@ -34,6 +34,7 @@ from ..protocol.errors import DoorError, LedgerError
 from ..protocol.keys import signature_bytes, signature_text
 from .database import (
     DAMAGED_HINT,
+    Unreadable,
     busy,
     check_file,
     connect,
@@ -126,7 +127,7 @@ class Store:
             store._prepare(name, key)
         except BaseException as error:
             store.close()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, Unreadable):
                 raise unwritten(error, path) from None
             raise
         return store
@@ -185,7 +186,7 @@ class Store:
         except BaseException as error:
             self._connection.rollback()
             self._next.clear()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, Unreadable):
                 raise unwritten(error, self.path) from None
             raise
 
@@ -318,7 +319,7 @@ class Store:
         """One row a run for people: id, world, task, case, records and outcome (None while open)."""
         try:
             return list(self._database.query(_OVERVIEW))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-        except sqlite3.DatabaseError as error:
+        except Unreadable as error:
             raise damaged(error) from None
 
     def damage(self) -> str | None:
@@ -416,7 +417,7 @@ class Store:
                 yield row
         except sqlite3.ProgrammingError:
             raise  # our own bug, not the file's
-        except sqlite3.DatabaseError as error:
+        except Unreadable as error:
             raise damaged(error) from None
 
     def _one(self, sql: str, *values: object) -> Any:  # noqa: ANN401 - whatever the column holds
