@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from small_run import NAME, OUTSIDER, SECRET, TASK, begin, facts, key_of, ledger, small_run
 from steady_world import UNSTEADY, Count, Counter, Read, register
 
@@ -74,7 +75,7 @@ def changed(seq: int, signer: SigningKey | None = None, **fields: Any) -> Change
                 else key_for(body.get("from", body.get("party")))
             )
             sig = signature_text(key.sign(pae(stored.kind, data)))
-        records[seq] = stored._replace(body=data, sig=sig)
+        records[seq] = replace(stored, body=data, sig=sig)
 
     return change
 
@@ -82,18 +83,18 @@ def changed(seq: int, signer: SigningKey | None = None, **fields: Any) -> Change
 def bytes_of(seq: int, before: bytes, after: bytes) -> Change:
     def change(records: list[Stored]) -> None:
         assert before in records[seq].body
-        records[seq] = records[seq]._replace(body=records[seq].body.replace(before, after, 1))
+        records[seq] = replace(records[seq], body=records[seq].body.replace(before, after, 1))
 
     return change
 
 
 def field(seq: int, **fields: Any) -> Change:
-    return lambda records: records.__setitem__(seq, records[seq]._replace(**fields))
+    return lambda records: records.__setitem__(seq, replace(records[seq], **fields))
 
 
 def moved(records: list[Stored]) -> list[Stored]:
     """The records where they now stand."""
-    return [stored._replace(seq=seq) for seq, stored in enumerate(records)]
+    return [replace(stored, seq=seq) for seq, stored in enumerate(records)]
 
 
 def gone(seq: int) -> Change:
@@ -127,7 +128,7 @@ FIRST: list[tuple[str, int | None, Change]] = [
     ("record.spelling", SAID, bytes_of(SAID, b'"n":0', b'"n": 0')),
     ("record.spelling", SAID, bytes_of(SAID, b'"n":0', b'"n":-0')),
     ("record.spelling", RULED, bytes_of(RULED, b'"detail":{}', b'"detail": {}')),
-    ("record.seq", SAID, lambda records: records.__setitem__(SAID, records[SAID]._replace(seq=7))),
+    ("record.seq", SAID, lambda records: records.__setitem__(SAID, replace(records[SAID], seq=7))),
     ("record.prev", SAID, field(SAID, prev=LEAF)),
     ("record.prev", OPEN, field(OPEN, prev=LEAF)),
     ("grammar.open", 0, gone(OPEN)),
@@ -234,7 +235,7 @@ def test_a_run_is_named_by_its_first_record_whatever_it_is() -> None:
 def test_nothing_is_judged_behind_a_record_that_cannot_be_read() -> None:
     records = list(made()[0])
     for seq in (SAID, WROTE, LAST):
-        records[seq] = records[seq]._replace(body=b"{")
+        records[seq] = replace(records[seq], body=b"{")
     found = audit(records)
     assert [("record.form", SAID)] == [(finding.code, finding.seq) for finding in found.findings]
     assert {
@@ -259,7 +260,7 @@ def test_findings_come_by_record_and_then_by_check() -> None:
 
 def test_a_hundred_findings_are_enough() -> None:
     records = list(made()[0])
-    more = [records[BRIEF]._replace(sig="A" * 88, seq=seq) for seq in range(1, 5000)]
+    more = [replace(records[BRIEF], sig="A" * 88, seq=seq) for seq in range(1, 5000)]
     assert 100 == len(audit([records[OPEN], *more]).findings)
 
 
@@ -335,7 +336,7 @@ def test_what_was_said_is_kept_where_it_is_asked_for() -> None:
 
 
 def test_parts_may_be_withheld_and_are_counted() -> None:
-    records = [one._replace(parts=()) for one in made()[0]]
+    records = [replace(one, parts=()) for one in made()[0]]
     found = audit(records)
     assert (True, 5) == (found.good, found.withheld)
 
