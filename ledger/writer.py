@@ -110,7 +110,8 @@ class Writer:
     ) -> None:
         """Goes on with a run whose records so far are in the store as its run `number`.
 
-        ``begun`` says whether any of them comes after the briefs.
+        ``begun`` says whether any of them comes after the briefs. ``kept``
+        counts the records that are on disk: of those, a party may be told.
         """
         self.run = run
         self._store = store
@@ -118,7 +119,7 @@ class Writer:
         self._key = ledger_key(secret)
         self._number = number
         self._group = group
-        self._kept = run.size
+        self.kept = run.size
         self._pending: list[Draft] = []
         self._notes: list[str] = []
         self._blobs: Sequence[Blob] = ()
@@ -325,8 +326,8 @@ class Writer:
             blobs = [(blob.digest, blob.lines) for blob in self._blobs]
             self._number = self._store.add_run(self.run.id, self._pending, blobs, self._notes)
         elif self._pending or self._notes:
-            self._store.append(self._number, self._kept, self._pending, self._notes)
-        self._kept += len(self._pending)
+            self._store.append(self._number, self.kept, self._pending, self._notes)
+        self.kept += len(self._pending)
         self._pending, self._notes = [], []
 
     def seal(self, outcome: Outcome) -> str:
@@ -397,8 +398,8 @@ class Writer:
         return seq
 
     def _stored(self, seq: int) -> tuple[bytes, str | None]:
-        if seq >= self._kept:
-            draft = self._pending[seq - self._kept]
+        if seq >= self.kept:
+            draft = self._pending[seq - self.kept]
             return draft.body, draft.sig
         assert self._number is not None
         return self._store.signed(self._number, seq)
