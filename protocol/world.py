@@ -185,7 +185,8 @@ def part_fields(action: type[msgspec.Struct]) -> tuple[str, ...]:
 
 
 def _is_part(kind: msgspec.inspect.Type) -> bool:
-    return isinstance(kind, msgspec.inspect.Metadata) and "part" in cast("dict[str, object]", kind.extra or {})
+    extra = kind.extra if isinstance(kind, msgspec.inspect.Metadata) else None
+    return "part" in cast("dict[str, object]", extra or {})
 
 
 _PART_FIELDS: dict[type[msgspec.Struct], tuple[str, ...]] = {}
