@@ -216,8 +216,8 @@ def test_a_flipped_bit_of_the_file_is_found_or_harmless_and_never_a_crash(path: 
 
 @pytest.mark.long
 def test_many_flipped_bits_of_the_file(path: Path, tmp_path: Path) -> None:
-    outcomes = flip_all(path, tmp_path, 20_000)
-    assert sum(outcomes.values()) - outcomes.get("good", 0) > 5_000
+    outcomes = flip_all(path, tmp_path, 5_000)
+    assert sum(outcomes.values()) - outcomes.get("good", 0) > 1_250
 
 
 def test_what_is_good_in_spite_of_a_flipped_bit_is_what_was_written(path: Path, tmp_path: Path) -> None:
