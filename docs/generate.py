@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +30,9 @@ from tollbook.tasks.cli import root  # noqa: E402 - as above
 from tollbook.tasks.console import Exit  # noqa: E402 - as above
 
 MADE = "<!-- Made by `make docs`. Edit {source} instead. -->"
+DOCUMENTS: dict[str, dict[str, str]] = tomllib.loads(
+    (ROOT / "docs" / "documents.toml").read_text(encoding="utf-8")
+)
 EXITS = {
     Exit.GOOD: "good",
     Exit.COULD_NOT: "could not be done",
@@ -64,6 +68,9 @@ def cli_page() -> str:
         "`schema` is `tollbook.<verb>/1`. A failure is told in two lines, `error: …` and `hint: …`;",
         "[ERRORS.md](ERRORS.md) has one of each kind. A shell completes commands and options after",
         '`eval "$(_TOLLBOOK_COMPLETE=bash_source tollbook)"` (or `zsh_source`, `fish_source`).',
+        "",
+        "In the paths of fields `[]` is each item of a list, `{}` each value of an object with keys of its",
+        "own, and `…` what lies below and has its own page.",
         "",
         "| exit code | meaning |",
         "| --- | --- |",
@@ -107,8 +114,7 @@ def gallery() -> Iterator[Case]:
 
 def play(case: Case) -> Played:
     """Plays a case in a folder of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        stage = Stage(Path(folder))
+    with tempfile.TemporaryDirectory() as folder, Stage(Path(folder)) as stage:
         for step in case.steps:
             stage.prepare(step)
         before = stage.files()
@@ -136,6 +142,11 @@ def _section(path: str, command: click.Command) -> list[str]:
     if options:
         lines += ["| option | meaning | default | setting |", "| --- | --- | --- | --- |"]
         lines += [_row(option) for option in options] + [""]
+    for asked in ("", " --seq"):
+        if f"{path}{asked}" in DOCUMENTS:
+            lines += [f"`{path.rpartition(' ')[2]}{asked} --json` prints, beside `schema`:", ""]
+            lines += ["| field | what it says |", "| --- | --- |"]
+            lines += [f"| `{field}` | {text} |" for field, text in DOCUMENTS[f"{path}{asked}"].items()] + [""]
     return lines
 
 

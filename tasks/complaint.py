@@ -17,6 +17,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from difflib import get_close_matches
 from typing import NamedTuple
 
 import click
@@ -45,6 +46,7 @@ _HINTS = {
     errno.EDQUOT: "free some space, or name a place on another disk",
     errno.EMFILE: "raise the limit with `ulimit -n`",
 }
+_NO_COMMAND = re.compile(r"No such command '(.*?)'\.")
 _INTERNAL_HINT = "this is a bug in tollbook: please report it; TOLLBOOK_DEBUG=1 shows where it happened"
 
 
@@ -77,6 +79,11 @@ def bug_of(error: BaseException) -> Complaint:
 
 def _of_usage(error: click.UsageError) -> Complaint:
     hint = f"see `{error.ctx.command_path if error.ctx else 'tollbook'} --help`"
+    if match := _NO_COMMAND.match(error.message):
+        group = error.ctx.command if error.ctx else None
+        near = get_close_matches(match[1], group.commands if isinstance(group, click.Group) else (), 1)
+        hint = f"did you mean `{error.ctx.command_path} {near[0]}`?" if error.ctx and near else hint
+        return Complaint(f"there is no command `{match[1]}`", hint, Exit.USAGE)
     if not isinstance(error, click.NoSuchOption):
         return Complaint(_sentence(error.format_message()), hint, Exit.USAGE)
     if error.possibilities:
@@ -100,4 +107,7 @@ def _sentence(text: str) -> str:
     line = " ".join(text.split()).removesuffix(".")
     line = re.sub(r"'([^']*)'", r"`\1`", line)
     line = re.sub(r"(extra arguments?) \((.*)\)$", r"\1 `\2`", line)
+    line = re.sub(r"a valid integer( range)?$", "a whole number", line)
+    line = re.sub(r"not in the range x>=(\d+)$", r"not from \1 up", line)
+    line = re.sub(r"not in the range (\d+)<=x<=(\d+)$", r"not from \1 to \2", line)
     return line[:1].lower() + line[1:]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..ledger.anchor import Pins
 from ..ledger.notes import Vkey, parse_checkpoint, parse_note, parse_vkey
-from ..protocol.errors import KeyRefusedError, NoteError, UsageError
+from ..protocol.errors import KeyRefusedError, NoteError
 from ..protocol.keys import check_public, key_bytes
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def read_pins(keys: Sequence[Path], checkpoints: Sequence[Path]) -> Pins:
     """What these files pin.
 
     Raises:
-        UsageError: a file that holds no key, or no checkpoint.
+        NoteError: a file that holds no key, or no checkpoint.
         OSError: a file that can't be read.
     """
     vkeys: list[Vkey] = []
@@ -47,7 +47,7 @@ def _lines(path: Path) -> list[str]:
     found = [line for line in lines if line]
     if not found:
         hint = "write one key a line, as `tollbook key show` prints it"
-        raise UsageError("pins.empty", f"`{path}` holds no key", hint)
+        raise NoteError("pins.empty", f"`{path}` holds no key", hint)
     return found
 
 
@@ -60,7 +60,7 @@ def _key(line: str, path: Path) -> Vkey | bytes:
         check_public(key)
     except (NoteError, KeyRefusedError) as error:
         what = f"`{path}` holds what is no key: {error.text}"
-        raise UsageError("pins.key", what, "write one key a line, as `tollbook key show` prints it") from None
+        raise NoteError("pins.key", what, "write one key a line, as `tollbook key show` prints it") from None
     return key
 
 
@@ -70,7 +70,7 @@ def _checkpoint(path: Path) -> str:
         parse_checkpoint(parse_note(text).text)
     except NoteError as error:
         what = f"`{path}` is no checkpoint: {error.text}"
-        raise UsageError("pins.checkpoint", what, "give what `tollbook prove checkpoint` printed") from None
+        raise NoteError("pins.checkpoint", what, "give what `tollbook prove checkpoint` printed") from None
     return text
 
 
@@ -79,7 +79,7 @@ def _text(path: Path) -> str:
         data = file.read(_MAX_BYTES + 1)
     text = _utf8(data) if len(data) <= _MAX_BYTES else None
     if text is None:
-        raise UsageError("pins.form", f"`{path}` is no text of keys or a checkpoint", "give another file")
+        raise NoteError("pins.form", f"`{path}` is no text of keys or a checkpoint", "give another file")
     return text
 
 

@@ -11,13 +11,14 @@ where a bundle is) is met with where it belongs.
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..protocol.errors import BundleError, LedgerError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from ..ledger.store import Store
 
@@ -32,7 +33,7 @@ def bundle_of(what: Sequence[str]) -> Path | None:
 
     Raises:
         UsageError: a file among other words.
-        BundleError: no id and no file, or a ledger's file.
+        BundleError: no id and no file, or as `bundle_file`.
         OSError: a file that can't be read.
     """
     files = [word for word in what if not _ID.fullmatch(word)]
@@ -41,20 +42,41 @@ def bundle_of(what: Sequence[str]) -> Path | None:
     if len(what) > 1:
         hint = "give run ids, or one bundle file and nothing else"
         raise UsageError("usage.mixed", f"`{files[0]}` is not a run id", hint)
-    path = Path(files[0])
-    if not path.exists():
+    if not Path(files[0]).exists():
         raise BundleError(
             "bundle.missing",
-            f"`{path}` is not a run id, and there is no file of that name",
+            f"`{files[0]}` is not a run id, and there is no file of that name",
             "see `tollbook ls` for the ids, or check the path",
         )
+    return bundle_file(files[0])
+
+
+def bundle_file(word: str | Path) -> Path:
+    """The path of a bundle, which must be a file, and not a ledger's.
+
+    Raises:
+        BundleError: `bundle.not_a_file`, `bundle.ledger`.
+        OSError: a file that can't be read.
+    """
+    path = Path(word)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        what = f"`{path}` is a pipe or device, and a bundle is read twice"
+        raise BundleError("bundle.not_a_file", what, "write it to a file first")
     if path.is_file() and _begins(path, _SQLITE):
-        raise BundleError(
-            "bundle.ledger",
-            f"`{path}` is a SQLite file and not a bundle",
-            f"for the runs of a ledger write `tollbook --ledger {path} …`",
-        )
+        what = f"`{path}` is a SQLite file and not a bundle"
+        hint = f"name a ledger with `--ledger {path}`; `tollbook export` makes a bundle of it"
+        raise BundleError("bundle.ledger", what, hint)
     return path
+
+
+@contextmanager
+def naming(path: Path) -> Generator[None]:
+    """What is wrong with a bundle within it is told with its path."""
+    try:
+        yield
+    except BundleError as error:
+        text = error.text if f"`{path}`" in error.text else f"`{path}`: {error.text}"
+        raise BundleError(error.code, text, error.hint) from None
 
 
 def select(store: Store, words: Sequence[str]) -> list[tuple[int, str]]:

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...protocol.errors import UsageError
+from ...protocol.errors import LedgerError
 from ..console import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+_MOST = 5  # lines of one command's output
 _VERIFIER = Path(__file__).resolve().parents[2] / "docs" / "verify_trace.py"
 
 
@@ -42,7 +43,7 @@ def command(keep: Path | None) -> Exit:
 def _folder(keep: Path | None) -> Generator[Path]:
     if keep is not None:
         if os.path.lexists(keep):
-            raise UsageError("usage.keep", f"`{keep}` is there already", "name a folder that is new")
+            raise LedgerError("demo.folder", f"`{keep}` is there already", "name a folder that is new")
         keep.mkdir(parents=True)
         yield keep
         return
@@ -75,7 +76,7 @@ def _stranger(folder: Path) -> bool:
         return True
     shutil.copy(_VERIFIER, folder)
     words = ["verify_trace.py", "runs.jsonl"]
-    return _show(folder, [sys.executable, *words], " ".join(["python", *words]), "[0-9]+ runs") == Exit.GOOD
+    return _show(folder, [sys.executable, *words], " ".join(["python", *words])) == Exit.GOOD
 
 
 def _forge(folder: Path) -> bool:
@@ -96,8 +97,8 @@ def _run(folder: Path, *words: str, lines: str = ".*") -> int:
     return _show(folder, command_line, " ".join(["tollbook", *words]), lines)
 
 
-def _show(folder: Path, command_line: Sequence[str], shown: str, lines: str) -> int:
-    """Runs a command in the folder and prints those lines of its output that begin as `lines` says."""
+def _show(folder: Path, command_line: Sequence[str], shown: str, lines: str = ".*") -> int:
+    """Runs a command in the folder and prints the first lines of its output that begin as `lines` says."""
     click.echo(f"$ {shown}")
     # The reader's own ledger and secret are none of the demo's business.
     surroundings = {name: value for name, value in os.environ.items() if not name.startswith("TOLLBOOK_")}
@@ -110,9 +111,9 @@ def _show(folder: Path, command_line: Sequence[str], shown: str, lines: str) -> 
         encoding="utf-8",
         check=False,
     )
-    for line in ran.stdout.splitlines():
-        if re.match(lines, line):
-            click.echo(f"  {line.strip()}")
+    found = [line.strip() for line in ran.stdout.splitlines() if re.match(lines, line)]
+    for line in [*found[:_MOST], *(["…"] if len(found) > _MOST else [])]:
+        click.echo(f"  {line}")
     if ran.returncode not in (Exit.GOOD, Exit.FOUND_FALSE):
         click.echo(ran.stderr, err=True)
     return ran.returncode

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ...protocol.errors import BundleError
 from ..console import counted, json_option, print_document
 from ..session import Session, pass_session
 
@@ -29,8 +30,29 @@ def command(session: Session, runs: tuple[str, ...], output: Path, *, withhold: 
 
     with session.store() as store:
         chosen = select(store, runs)
+        _check_output(session, output)
         write_bundle(output, export_lines(store, chosen, withhold=withhold))
     if as_json:
         print_document("export", {"runs": [run_id for _run, run_id in chosen], "file": str(output)})
     else:
         click.echo(f"exported {counted(len(chosen), 'run')} to {output}")
+
+
+def _check_output(session: Session, output: Path) -> None:
+    """Refuses what a bundle must not be written over, and where none can be.
+
+    Raises:
+        BundleError: `bundle.write`.
+    """
+    folder = output.parent
+    if output.is_dir():
+        raise BundleError("bundle.write", f"`{output}` is a folder", "name a file in it")
+    if not folder.is_dir():
+        what = f"there is no folder `{folder}` for the export"
+        raise BundleError("bundle.write", what, "make it with `mkdir`, or check the path")
+    if output.exists() and not output.is_file():
+        raise BundleError("bundle.write", f"`{output}` is not a file", "name a file")
+    for own in (session.ledger_path, session.secret_path):
+        if output.exists() and own.exists() and output.samefile(own):
+            what = f"an export to `{output}` would destroy the ledger"
+            raise BundleError("bundle.write", what, "name another file")

@@ -22,6 +22,7 @@ from ..session import DEFAULT_NAME, Session, pass_session, secret_path_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from ...ledger.transfer import Transfer
     from ..tau2.importer import Imported
     from ..tau2.modes import Parting
 
@@ -83,14 +84,17 @@ def tau2(session: Session, file: Path, db: Path, mode: str, *, as_json: bool) ->
 def bundle(session: Session, file: Path, *, as_json: bool) -> None:
     """Import the runs of a bundle that `tollbook export` made, once they verify."""
     from ...ledger.transfer import import_bundle  # noqa: PLC0415 - brings in the market
+    from ..selection import bundle_file, naming  # noqa: PLC0415 - the help needs none
 
-    if not session.ledger_path.exists():
-        _try_out(file)
-    secret = session.secret_or_new()
-    with session.store_to_write(secret) as store:
-        taken = import_bundle(file, store)
+    path = bundle_file(file)
+    with naming(path):
+        taken = None if session.ledger_path.exists() else _try_out(path)
+        if taken is None or taken.runs:
+            secret = session.secret_or_new()
+            with session.store_to_write(secret) as store:
+                taken = import_bundle(path, store)
     if as_json:
-        print_document("import", taken._asdict())
+        print_document("import", {**taken._asdict(), "runs": len(taken.runs), "ids": taken.runs})
     else:
         click.echo(f"imported {counted(len(taken.runs), 'run')} from {printable(file.name)}")
         for run in taken.open:
@@ -100,8 +104,8 @@ def bundle(session: Session, file: Path, *, as_json: bool) -> None:
     _complain([refused.code for refused in taken.refused], len(taken.runs) + len(taken.refused))
 
 
-def _try_out(file: Path) -> None:
-    """Imports a bundle into a ledger that is thrown away, so that a refused one leaves nothing behind.
+def _try_out(file: Path) -> Transfer:
+    """What importing a bundle into a new ledger gives, so that a refused one leaves nothing behind.
 
     Raises:
         BundleError: as `import_bundle`.
@@ -111,7 +115,7 @@ def _try_out(file: Path) -> None:
     with TemporaryDirectory() as folder:
         session = Session(path := Path(folder) / "try.db", secret_path_of(path), DEFAULT_NAME)
         with session.store_to_write(session.secret_or_new()) as store:
-            import_bundle(file, store)
+            return import_bundle(file, store)
 
 
 def _complain(codes: Collection[str], runs: int) -> None:
@@ -123,7 +127,7 @@ def _complain(codes: Collection[str], runs: int) -> None:
     if not codes:
         return
     known = {"run.exists"} == set(codes)
-    hint = "they are here: see `tollbook ls`" if known else "the reason of each is given above"
+    hint = "they are here: see `tollbook ls`" if known else "each is named with its reason"
     raise LedgerError("import.refused", f"not imported: {len(codes)} of {counted(runs, 'run')}", hint)
 
 

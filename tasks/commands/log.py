@@ -67,7 +67,9 @@ def _decision(body: dict[str, Any], _parts: dict[str, str]) -> str:
 
 
 def _short(value: object) -> str:
-    text = value if isinstance(value, str) else str(value)
+    import msgspec  # noqa: PLC0415 - the help needs none
+
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run")
-@click.option("--at", "seq", type=click.IntRange(min=0), help="Stop after this record; the last by default.")
+@click.option(
+    "--at",
+    "seq",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Stop after this record; the last by default.",
+)
 @json_option
 @pass_session
 def command(session: Session, run: str, seq: int | None, *, as_json: bool) -> Exit:

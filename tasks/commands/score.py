@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ...protocol.errors import ScoreError, TollbookError
-from ..console import Exit, json_option, print_document, printable
+from ..console import Exit, counted, json_option, print_document, printable
 from ..session import Session, pass_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ...ledger.audit import Audit
-    from ...scorers.receipt import Difference
+    from ...scorers.receipt import Difference, Stated
     from ...scorers.score import Score
 
 
@@ -54,9 +54,7 @@ def command(
     else:
         click.echo(text_of(scores, predicates), nl=False)
         _print_moved(moved)
-    if unkept is not None:
-        raise unkept
-    return Exit.FOUND_FALSE if _any_invalid(scores) else Exit.GOOD
+    return _exit(scores, unkept)
 
 
 def _receipts(
@@ -81,11 +79,12 @@ def _receipts(
 def _audits(session: Session, what: Sequence[str], *, quiet: bool) -> Iterator[Audit]:
     from ...ledger.verify import audit_run, shelf_of, verify_bundle  # noqa: PLC0415 - brings in the market
     from ..progress import progress  # noqa: PLC0415 - the help needs none
-    from ..selection import bundle_of, select  # noqa: PLC0415 - as above
+    from ..selection import bundle_of, naming, select  # noqa: PLC0415 - as above
 
     bundle = bundle_of(what)
     if bundle is not None:
-        yield from verify_bundle(bundle, keep=True)
+        with naming(bundle):
+            yield from verify_bundle(bundle, keep=True)
         return
     with session.store() as store:
         shelf = shelf_of(store)
@@ -96,8 +95,21 @@ def _audits(session: Session, what: Sequence[str], *, quiet: bool) -> Iterator[A
                 step()
 
 
-def _any_invalid(scores: Sequence[Score]) -> bool:
-    return any(score.outcome == "invalid" for score in scores)
+def _exit(scores: Sequence[Score], unkept: ScoreError | None) -> Exit:
+    """The exit code; what was found false goes before what could not be done.
+
+    Raises:
+        ScoreError: `receipt.unkept`; `score.unverified`, for runs that could not be verified whole.
+    """
+    invalid = [score for score in scores if score.outcome == "invalid"]
+    if any("failed" in score.checks.values() for score in invalid):
+        return Exit.FOUND_FALSE
+    if unkept is not None:
+        raise unkept
+    if invalid:
+        what = f"not scored: {len(invalid)} of {counted(len(scores), 'run')} could not be verified whole"
+        raise ScoreError("score.unverified", what, "see what is missing: `tollbook verify`")
+    return Exit.GOOD
 
 
 def _moved(difference: Difference) -> dict[str, object]:
@@ -122,4 +134,13 @@ def _print_moved(moved: Sequence[Difference]) -> None:
         click.echo(f"  {difference.run[:12]}  {points(difference.before)} → {after}")
         for move in difference.moves:
             records = f" (records {', '.join(map(str, move.seqs))})" if move.seqs else ""
-            click.echo(f"    {printable(move.id)}: {move.before} → {move.after}{records}")
+            click.echo(f"    {printable(move.id)}: {_said(move.before)} → {_said(move.after)}{records}")
+
+
+def _said(value: Stated | None) -> str:
+    """A predicate's value in words."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return f"{value[0]} of {value[1]}"
+    return "none" if value is None else value

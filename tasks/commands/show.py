@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run")
-@click.option("--seq", type=click.IntRange(min=0), help="One record, with its parts.")
+@click.option("--seq", type=click.IntRange(min=0), metavar="N", help="One record, with its parts.")
 @json_option
 @pass_session
 def command(session: Session, run: str, seq: int | None, *, as_json: bool) -> None:

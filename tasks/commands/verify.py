@@ -35,7 +35,13 @@ class _Verified(NamedTuple):
 
     @property
     def findings(self) -> list[Finding]:
+        """Everything that was found."""
         return [finding for audit in self.audits for finding in audit.findings] + self.strays
+
+    @property
+    def good(self) -> int:
+        """How many runs are sealed, checked whole, and without a finding."""
+        return sum(audit.good and not audit.findings for audit in self.audits)
 
 
 @click.command()
@@ -54,7 +60,12 @@ class _Verified(NamedTuple):
 @click.option("--source", type=click.Path(path_type=Path), help="The file that the runs were imported from.")
 @click.option("--db", type=click.Path(path_type=Path), help="The shop's database file, with --source.")
 @click.option(
-    "--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes for a ledger's runs."
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes for a ledger's runs.",
 )
 @json_option
 @pass_session
@@ -99,11 +110,12 @@ def _audits(  # noqa: PLR0913 - what is verified, and how
         verify_store,
     )
     from ..progress import progress  # noqa: PLC0415 - the help needs none
-    from ..selection import bundle_of, select  # noqa: PLC0415 - as above
+    from ..selection import bundle_of, naming, select  # noqa: PLC0415 - as above
 
     bundle = bundle_of(what)
     if bundle is not None:
-        yield from verify_bundle(bundle, pins, keep=keep)
+        with naming(bundle):
+            yield from verify_bundle(bundle, pins, keep=keep)
         return
     with session.store() as store:
         runs = select(store, what)
@@ -147,7 +159,7 @@ def _sorted_out(audits: Sequence[Audit], pins: Pins) -> _Verified:
         if any(audit.run == run and (name in audit.keys or not audit.keys) for audit in held):
             continue
         what = f"your checkpoint, of {checkpoint.size} records, is of none of the runs verified"
-        if any(audit.run == run for audit in audits):  # a ledger that doesn't have the run says so
+        if any(audit.run == run and not audit.records for audit in audits):
             what = f"log shorter than checkpoint size {checkpoint.size}: the ledger has no such run"
         strays.append(Finding(run, None, "checkpoint.origin", f"{what}: `{checkpoint.origin}`"))
     return _Verified(held, strays)
@@ -164,7 +176,7 @@ def _print_json(verified: _Verified) -> None:
         "verify",
         {
             "runs": len(verified.audits),
-            "good": sum(audit.good for audit in verified.audits),
+            "good": verified.good,
             "findings": verified.findings,
             "by_run": [_by_run(audit) for audit in verified.audits],
         },
@@ -190,11 +202,10 @@ def _print(verified: _Verified) -> None:
         for finding in audit.findings:
             _print_finding(finding)
     for finding in verified.strays:
-        click.echo(f"{printable(finding.run[:12])}  not here")
+        click.echo(f"{printable(finding.run[:12])}  not verified")
         _print_finding(finding)
-    good = sum(audit.good for audit in verified.audits)
     runs, findings = counted(len(verified.audits), "run"), counted(len(verified.findings), "finding")
-    click.echo(f"{runs}, {good} good, {findings}")
+    click.echo(f"{runs}, {verified.good} good, {findings}")
 
 
 def _print_finding(finding: Finding) -> None:

@@ -9,22 +9,31 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import gzip
 import io
+import json
 import os
 import re
 import shlex
+import shutil
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.resources import as_file, files
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from unittest import mock
 
+from tollbook.ledger.store import Store
 from tollbook.tasks.cli import main
 
 MARKS = ("#", "##", "%", "$", ">", "!", "=")
 KNOWN_SECRET = bytes(range(32))
+OTHER_SECRET = bytes(range(32, 64))
+SUITE = files("tollbook.tasks") / "suites" / "retail"
 
 
 class Line(NamedTuple):
@@ -64,11 +73,21 @@ class Stage:
         self.folder = folder
         self.bound = {"esc": "\x1b", "newline": "\n"}
         self.has_closed = False
+        self.locks = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.locks.close()
 
     def prepare(self, text: str) -> None:
         """Carries out a `%` line."""
         name, target, *rest = shlex.split(text)
-        if name == "closed":
+        if name == "busy":
+            self.locks.enter_context(busy(self.folder / target))
+            return
+        if name in ("closed", "read-only"):
             self.has_closed = True
         PREPARATIONS[name](self.folder / target, *rest)
 
@@ -97,11 +116,11 @@ class Stage:
         return without_powers() if self.has_closed else contextlib.nullcontext()
 
     def files(self) -> dict[str, bytes]:
-        """Every file under the folder and its bytes."""
+        """Every file under the folder and its bytes, but for what SQLite keeps beside one that is read."""
         return {
-            str(path.relative_to(self.folder)): path.read_bytes()
+            str(path.relative_to(self.folder)): path.read_bytes() if os.access(path, os.R_OK) else b"closed"
             for path in sorted(self.folder.rglob("*"))
-            if path.is_file()
+            if path.is_file() and not path.name.endswith(("-shm", "-wal"))
         }
 
 
@@ -115,7 +134,12 @@ def run(args: list[str]) -> Ran:
 
 def play(lines: list[Line], folder: Path) -> list[tuple[list[str], list[str]]]:
     """Plays a script; each command's expected and found lines, those that match made equal."""
-    stage, played = Stage(folder), []
+    with Stage(folder) as stage:
+        return _play(lines, stage)
+
+
+def _play(lines: list[Line], stage: Stage) -> list[tuple[list[str], list[str]]]:
+    played = []
     for index, line in enumerate(lines):
         if line.mark == "%":
             stage.prepare(line.text)
@@ -148,9 +172,74 @@ def _aligned(stage: Stage, expected: list[str], found: list[str]) -> list[str]:
     return result + rest
 
 
+@cache
+def recorded() -> dict[str, bytes]:
+    """A ledger of the suite's recorded runs under the known secret, and its bundle."""
+    with tempfile.TemporaryDirectory() as name:
+        stage = Stage(Path(name))
+        for step in ("suite .", "secret tollbook.db.secret"):
+            stage.prepare(step)
+        for line in ("import tau2 recorded.json --db shop.json", "export -o runs.jsonl"):
+            ran = stage.run(f"tollbook {line}")
+            assert ran.exit == 0, ran.stderr
+        return stage.files()
+
+
+def _suite(path: Path) -> None:
+    for name in ("shop.json", "recorded.json"):
+        with as_file(SUITE / name) as file:
+            shutil.copy(file, path / name)
+
+
+def _ledger(path: Path) -> None:
+    path.write_bytes(recorded()["tollbook.db"])
+    path.with_name(f"{path.name}.lock").touch()
+    _secret(path.with_name(f"{path.name}.secret"))
+
+
+def _laid_out(path: Path) -> None:
+    Store.write(path, "tollbook.local", "a key").close()
+
+
+def _bundle(path: Path) -> None:
+    path.write_bytes(recorded()["runs.jsonl"])
+
+
+def _checkpoint(path: Path, place: str) -> None:
+    lines = recorded()["runs.jsonl"].splitlines()
+    notes = [json.loads(line)["note"]["text"] for line in lines if line.startswith(b'{"note":')]
+    path.write_text(notes[int(place)], encoding="utf-8")
+
+
+def _predicates(path: Path) -> None:
+    path.write_bytes((SUITE / "recorded.toml").read_bytes())
+
+
 def _secret(path: Path, mode: str = "600") -> None:
     path.write_bytes(KNOWN_SECRET)
     _mode(path, mode)
+
+
+def _other_secret(path: Path) -> None:
+    path.write_bytes(OTHER_SECRET)
+    _mode(path, "600")
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def _drop(path: Path, words: str) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if words not in line]
+    assert len(kept) < len(lines)
+    path.write_text("".join(kept), encoding="utf-8")
 
 
 def _text(path: Path, *words: str) -> None:
@@ -161,8 +250,8 @@ def _cut(path: Path, size_bytes: str) -> None:
     path.write_bytes(path.read_bytes()[: -int(size_bytes)])
 
 
-def _gzip_cut(path: Path) -> None:
-    path.write_bytes(gzip.compress(b'{"simulations": []}' * 100, mtime=0)[:-12])
+def _gzip(path: Path) -> None:
+    path.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
 
 
 def _sqlite(path: Path) -> None:
@@ -174,19 +263,45 @@ def _closed(path: Path) -> None:
     _mode(path, "0")
 
 
+def _read_only(path: Path) -> None:
+    _mode(path, "555" if path.is_dir() else "444")
+
+
+@contextlib.contextmanager
+def busy(ledger: Path) -> Iterator[None]:
+    """Writes to a ledger, as another process does; who wants to write waits for a moment only."""
+    with (
+        ledger.with_name(f"{ledger.name}.lock").open("wb") as lock,
+        mock.patch.object(Store.write.__func__, "__defaults__", (0.0,)),  # type: ignore[attr-defined]
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def _mode(path: Path, mode: str) -> None:
     path.chmod(int(mode, 8))
 
 
 PREPARATIONS: dict[str, Callable[..., None]] = {
-    "folder": Path.mkdir,
+    "suite": _suite,
+    "ledger": _ledger,
+    "laid-out": _laid_out,
+    "bundle": _bundle,
+    "checkpoint": _checkpoint,
+    "predicates": _predicates,
     "secret": _secret,
+    "other-secret": _other_secret,
+    "folder": Path.mkdir,
     "text": _text,
+    "empty": _empty,
+    "replace": _replace,
+    "drop": _drop,
     "cut": _cut,
-    "gzip-cut": _gzip_cut,
+    "gzip": _gzip,
     "sqlite": _sqlite,
     "mode": _mode,
     "closed": _closed,
+    "read-only": _read_only,
 }
 """The `%` lines: what each does to the path it names."""
 
