@@ -8,6 +8,7 @@ commit's rows, while the file is made) and from outside at any moment; many time
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -61,9 +62,13 @@ class Killer:
         )
         pid = int(self._process.stdout.readline())
         if chance is not None:
-            self._wait(said, chance.randrange(job["messages"] * 2))
-            time.sleep(chance.random() / 200)
-            os.kill(pid, signal.SIGKILL)
+            if job["group"] is None:  # which says nothing before its seal
+                time.sleep(chance.random() / 2)
+            else:
+                self._wait(said, chance.randrange(job["messages"] * 2))
+                time.sleep(chance.random() / 200)
+            with contextlib.suppress(ProcessLookupError):  # it may have sealed and ended before
+                os.kill(pid, signal.SIGKILL)
         assert "ended\n" == self._process.stdout.readline()
         return said.read_text().split() if said.exists() else []
 

@@ -4,7 +4,7 @@
     stdout  the pid of the process that writes it
     said    a file that gets a line for each count of records on disk, and one when the run is sealed
 
-`stop` says what kills the process, `at` when: `statement`, the at-th one that SQLite begins; `step`, the first
+`stop` says what kills the process, `at` when: `statement`, the at-th that SQLite begins; `step`, the first
 that takes so many steps of SQLite's machine; or `no`, nothing, which leaves it to who started it.
 """
 
