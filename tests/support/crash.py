@@ -4,8 +4,9 @@
     stdout  the pid of the process that writes it
     said    a file that gets a line for each count of records on disk, and one when the run is sealed
 
-`stop` says what kills the process, `at` when: `statement`, the at-th that SQLite begins; `step`, the first
-that takes so many steps of SQLite's machine; or `no`, nothing, which leaves it to who started it.
+`stop` says what kills the process, `at` when: `statement`, the at-th that SQLite begins; `commit`, the at-th
+commit, before it is one; `step`, the first that takes so many steps of SQLite's machine; or `no`, nothing,
+which leaves it to who started it.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ def arm(stop: str, at: int) -> None:
     """Lets the process kill itself in the midst of SQLite's work."""
     begun = 0
 
-    def statement(_sql: str) -> None:
+    def statement(sql: str) -> None:
         nonlocal begun
-        begun += 1
+        begun += stop == "statement" or sql == "COMMIT"
         if begun == at:
             die()
 
     def connected(*arguments: Any, **options: Any) -> sqlite3.Connection:
         connection = connect(*arguments, **options)
-        if stop == "statement":
+        if stop in ("statement", "commit"):
             connection.set_trace_callback(statement)
         elif stop == "step":
             connection.set_progress_handler(die, at)

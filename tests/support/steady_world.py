@@ -9,12 +9,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import msgspec
+from small_run import AGENT, NAME, SECRET
 
+from tollbook.ledger.blobs import facts_blob
+from tollbook.ledger.store import Store
+from tollbook.ledger.writer import Plan, Seat, Writer
 from tollbook.protocol import world as worlds
-from tollbook.protocol.bodies import WorldRef
+from tollbook.protocol.bodies import Origin, WorldRef
 from tollbook.protocol.canonical import encode_typed
 from tollbook.protocol.tables import State
-from tollbook.protocol.world import Accepted, Act, Refusal, Shown, World
+from tollbook.protocol.world import Accepted, Act, Refusal, Shown, World, world_of
 
 WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa")
 
@@ -93,3 +97,23 @@ def register(name: str) -> WorldRef:
     ref = WorldRef(name=f"counter-{name}", params={}, version=0)
     worlds._KNOWN[encode_typed(ref)] = CounterWorld(UNSTEADY[name])  # noqa: SLF001 - a market of tests isn't released
     return ref
+
+
+def counted(store: Store, name: str, acts: int = 3) -> Writer:
+    """A sealed run of one of these markets, in which `a` counts and `b` looks."""
+    ref = register(name)
+    rows = world_of(ref).facts([("counter", "one", Counter(0, ""))])
+    plan = Plan(
+        world=ref,
+        seats=[Seat(party, "any", AGENT) for party in ("a", "b")],
+        seed="0" * 64,
+        origin=Origin(custody="played", source=None),
+    )
+    writer = Writer.begin(store, SECRET, NAME, plan, rows, [facts_blob(rows)])
+    for by in range(1, acts + 1):
+        writer.voice("a").say(Count(by), to="b")
+        writer.voice("b").say(Read(), to=None)
+    writer.voice("a").say(Count(-1), to="b")
+    writer.voice("a").say(Count(1_000_001), to="b")
+    writer.seal("completed")
+    return writer

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from small_run import NAME, OUTSIDER, SECRET, TASK, begin, facts, key_of, ledger, small_run
-from steady_world import UNSTEADY, Count, Counter, Read, register
+from steady_world import UNSTEADY, counted
 
 from tollbook.ledger.anchor import Pins
 from tollbook.ledger.audit import Auditor
@@ -25,11 +25,9 @@ from tollbook.ledger.records import Part, Stored
 from tollbook.ledger.replay import replay
 from tollbook.ledger.store import Store
 from tollbook.ledger.verify import audit_run, shelf_of, verify_store
-from tollbook.ledger.writer import Plan, Seat, Writer
-from tollbook.protocol.bodies import Agent, Origin, PartText
+from tollbook.protocol.bodies import Agent, PartText
 from tollbook.protocol.derive import ledger_key, party_key
 from tollbook.protocol.keys import SigningKey, key_text, pae, signature_text
-from tollbook.protocol.world import world_of
 
 Change = Callable[[list[Stored]], object]
 AGENT = Agent(model="", name="", settings={}, version="")
@@ -354,22 +352,6 @@ def test_a_key_that_was_pinned_vouches_for_those_added_under_it() -> None:
 
 
 # Rules that aren't a function of state and message
-
-
-def counted(store: Store, name: str, acts: int = 3) -> Writer:
-    """A run of the counter market, in which `a` counts."""
-    ref = register(name)
-    rows = world_of(ref).facts([("counter", "one", Counter(0, ""))])
-    seats = [Seat(party, "any", AGENT) for party in ("a", "b")]
-    plan = Plan(world=ref, seats=seats, seed="0" * 64, origin=Origin(custody="played", source=None))
-    writer = Writer.begin(store, SECRET, NAME, plan, rows, [facts_blob(rows)])
-    for by in range(1, acts + 1):
-        writer.voice("a").say(Count(by), to="b")
-        writer.voice("b").say(Read(), to=None)
-    writer.voice("a").say(Count(-1), to="b")
-    writer.voice("a").say(Count(1_000_001), to="b")
-    writer.seal("completed")
-    return writer
 
 
 @pytest.fixture
