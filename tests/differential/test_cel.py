@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
+import celpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -157,7 +158,6 @@ def expanded(source: str) -> str:
 
 
 def test_another_runtime_gives_the_same_verdicts() -> None:
-    celpy = pytest.importorskip("celpy", reason="cel-python, a second CEL runtime, is not installed")
     environment = celpy.Environment()
     programs = {
         name: environment.program(environment.compile(expanded(predicate.expr)))
