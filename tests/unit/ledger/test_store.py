@@ -3,6 +3,7 @@ from __future__ import annotations
 import multiprocessing
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -305,6 +306,41 @@ def test_without_readers_the_log_stays_bounded(path: Path) -> None:
         assert path.stat().st_size > 3 * database.BACKLOG_LIMIT_BYTES
 
 
+def test_the_log_shrinks_once_a_reader_lets_go(path: Path) -> None:
+    large = [Draft("turn", b'"' + b"x" * 60_000 + b'"', None)] * 100
+    with ledger(path) as store:
+        run = store.add_run(RUN, DRAFTS, [])
+        with Store.read(path) as reader, reader.snapshot():
+            reader.runs()
+            for seq in (2, 102, 202):
+                store.append(run, seq, large)
+            assert store.backlog_bytes > 4 * database.BACKLOG_LIMIT_BYTES
+        for seq in range(302, 306):
+            store.append(run, seq, large[:1])
+        assert store.backlog_bytes <= database.BACKLOG_LIMIT_BYTES
+
+
+def test_closing_folds_the_log_although_a_reader_has_the_file_open(path: Path) -> None:
+    store = ledger(path)
+    store.add_run(RUN, DRAFTS, [])
+    with Store.read(path) as reader:
+        reader.runs()
+        assert store.backlog_bytes > 0
+        store.close()
+        assert 0 == reader.backlog_bytes
+        assert 2 == reader.size(1)
+
+
+def test_what_failed_late_leaves_the_run_where_it_was(path: Path) -> None:
+    """Its records were in the transaction already when the note was not taken."""
+    with ledger(path) as store:
+        run = store.add_run(RUN, DRAFTS, [])
+        nothing: Any = None
+        assert "ledger.write" == code_of(lambda: store.append(run, 2, DRAFTS, [nothing]))
+        store.append(run, 2, DRAFTS)
+        assert 4 == store.size(run)
+
+
 def test_a_closed_ledger_is_one_file(path: Path, tmp_path: Path) -> None:
     with ledger(path) as store:
         writer = small_run(store)
@@ -320,7 +356,9 @@ def test_closing_does_not_wait_for_a_reader(path: Path) -> None:
     with Store.read(path) as reader, reader.snapshot():
         reader.runs()
         store.append(1, 2, DRAFTS)
+        begun = time.monotonic()
         store.close()
+        assert time.monotonic() - begun < database.BUSY_SECONDS / 2
         assert 2 == reader.size(1)
         with Store.read(path) as other:
             assert 4 == other.size(1)
