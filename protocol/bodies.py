@@ -19,9 +19,9 @@ from .canonical import Hex, Id, Index, Integer, digest_typed
 
 Scalar = str | int | bool | None
 KeyText = Annotated[str, msgspec.Meta(min_length=44, max_length=44)]
-LedgerName = Annotated[str, msgspec.Meta(pattern="^[a-z0-9][a-z0-9._/-]{0,63}$")]
+LedgerName = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9._/-]{0,63}(?!\n)$")]
 Text = Annotated[str, msgspec.Meta(max_length=2_000)]
-Part = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$", extra={"part": True})]
+Part = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}(?!\n)$", extra={"part": True})]
 """An action's field that holds the digest of a part: free text that no rule reads."""
 
 Outcome = Literal["completed", "turn_limit", "agent_stopped", "agent_failed", "abandoned", "imported"]
@@ -188,7 +188,7 @@ class Seal(_Body, frozen=True):
 class PartText(_Body, frozen=True):
     """Free text beside a record: its salt keeps the digest from being guessed."""
 
-    salt: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
+    salt: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}(?!\n)$")]
     text: str
 
     @property

@@ -115,6 +115,8 @@ FIRST: list[tuple[str, int | None, Change]] = [
     ("record.form", SAID, bytes_of(SAID, b'"key":null', b'"key":null,"more":null')),
     ("record.form", SAID, bytes_of(SAID, b'"kind":"message.send"', b'"kind":7')),
     ("record.form", OPEN, bytes_of(OPEN, b'"catalog":null', b'"catalog":1')),
+    ("record.form", OPEN, bytes_of(OPEN, b'"name":"tollbook.test"', b'"name":"tollbook.test\\n"')),
+    ("record.form", OPEN, bytes_of(OPEN, b'"role":"user"', b'"role":"user\\n"')),
     ("record.form", BRIEF, bytes_of(BRIEF, b'"party":"user"', b'"party":""')),
     ("record.form", TURN, bytes_of(TURN, b'"n":0', b'"n":2147483648')),
     ("record.form", LAST, bytes_of(LAST, b"completed", b"finished")),
