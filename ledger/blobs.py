@@ -200,11 +200,6 @@ class Shelf:
         self.read: set[str] = set()
         """The names of those that somebody has read, and learnt what is wrong with them."""
 
-    def sharing(self, other: Shelf) -> Shelf:
-        """The shelf itself, with what another one has worked out already."""
-        self._facts = other._facts
-        return self
-
     def facts(self, digest: str, world: World) -> Facts | None:
         """The start rows of this name under a world's types; None when they aren't here.
 

@@ -25,8 +25,7 @@ CAN_FORK = "fork" in multiprocessing.get_all_start_methods()
 def dealt(work: Callable[[int], Iterator[T]], jobs: int, count: int) -> Generator[T]:
     """The values of `work(0)` to `work(jobs − 1)`, one of each in turn, `count` in all.
 
-    The first is done here, the others in processes forked at this moment,
-    which have what was read before and end with this iterator.
+    The first is done here, the others in processes forked at this moment, which end with this iterator.
     """
     with ExitStack() as stack:
         pipes: list[Connection] = []

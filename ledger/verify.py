@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..protocol.errors import LedgerError, NoteError, TollbookError
-from ..protocol.world import world_of
+from ..protocol.errors import LedgerError, NoteError
 from .anchor import NO_PINS, Pins, too_short
 from .audit import Audit, Auditor
 from .blobs import Blob, Shelf, misnamed
-from .bundle import Bundle, Flaw, Section, open_bundle, opened_of
+from .bundle import Bundle, Flaw, Section, open_bundle
 from .findings import Finding
 from .forks import CAN_FORK, dealt
 from .notes import parse_checkpoint, parse_note
@@ -155,25 +154,13 @@ def finish_section(auditor: Auditor, section: Section, known: set[str]) -> Audit
 
 
 def _in_processes(path: Path, runs: Sequence[tuple[int, str]], pins: Pins, jobs: int) -> Iterator[Audit]:
-    # Start rows are read before the fork, once; the file is closed before it, and
-    # opened anew by each process, since SQLite's locks must not be inherited.
-    with Store.read(path) as store:
-        warm = shelf_of(store)
-        _read_facts(store, runs, warm)
+    """As `_in_turn`, but no audit has what was replayed, which would be dear to send.
+
+    Each process opens the file and reads start rows for itself: SQLite's locks
+    must not be inherited, and what is read at the same time takes no time.
+    """
 
     def audits(job: int) -> Iterator[Audit]:
-        with Store.read(path) as store:
-            shelf = shelf_of(store).sharing(warm)
-            for run, run_id in runs[job::jobs]:
-                yield audit_run(store, run, run_id, shelf, pins)._replace(replayed=None)
+        return (audit._replace(replayed=None) for audit in _in_turn(path, runs[job::jobs], pins))
 
     yield from dealt(audits, jobs, len(runs))
-
-
-def _read_facts(store: Store, runs: Sequence[tuple[int, str]], shelf: Shelf) -> None:
-    for run, _run_id in runs:
-        try:
-            opened = opened_of(store, run)
-            shelf.facts(opened.facts, world_of(opened.world))
-        except TollbookError:
-            continue  # the run's own audit says what is wrong

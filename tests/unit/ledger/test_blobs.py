@@ -145,6 +145,3 @@ def test_a_shelf_reads_each_blob_once_and_says_which() -> None:
     assert (None, None) == (shelf.facts("0" * 64, RETAIL), shelf.task("0" * 64))
     assert 1 == asked.count(facts().root)
     assert set(held) == shelf.read
-    assert shelf.facts(facts().root, RETAIL) is Shelf(lambda _digest: None).sharing(shelf).facts(
-        facts().root, RETAIL
-    )
