@@ -23,10 +23,12 @@ _SHOWN = 100
 @pass_session
 def command(session: Session, run: str, *, as_json: bool) -> None:
     """Print the records of RUN: who said what to whom, and what the market decided."""
-    from ..selection import find_run  # noqa: PLC0415 - the help needs none
+    from ..reading import ends_of  # noqa: PLC0415 - the help needs none
+    from ..selection import find_run  # noqa: PLC0415 - as above
 
     with session.store() as store:
         number, run_id = find_run(store, run)
+        ends_of(store, number, run_id)  # says so where there is nothing to show
         entries = [_entry(stored, run_id) for stored in store.records(number)]
     if as_json:
         print_document("log", {"run": run_id, "records": entries})

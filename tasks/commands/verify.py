@@ -8,6 +8,7 @@ finding too: it is what a run that was left out looks like.
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -87,10 +88,11 @@ def command(  # noqa: PLR0913 - click's way to take options
     if db is not None and source is None:
         raise UsageError("usage.db", "`--db` goes with `--source`", "give `--source FILE`, or leave it out")
     pins = read_pins(keys, checkpoints)
-    audits = list(_audits(session, what, pins, jobs=jobs, keep=source is not None, quiet=as_json))
+    known: set[str] = set()
+    audits = list(_audits(session, what, pins, known, jobs=jobs, keep=source is not None, quiet=as_json))
     if source is not None:
         audits = _against(source, db, audits)
-    verified = _sorted_out(audits, pins)
+    verified = _Verified(audits, list(_strays(audits, known, pins)))
     if as_json:
         _print_json(verified)
     else:
@@ -101,8 +103,16 @@ def command(  # noqa: PLR0913 - click's way to take options
 
 
 def _audits(  # noqa: PLR0913 - what is verified, and how
-    session: Session, what: Sequence[str], pins: Pins, *, jobs: int, keep: bool, quiet: bool
+    session: Session,
+    what: Sequence[str],
+    pins: Pins,
+    known: set[str],
+    *,
+    jobs: int,
+    keep: bool,
+    quiet: bool,
 ) -> Iterator[Audit]:
+    """The audits of the runs that are asked for; `known` gets the ids of all that are there."""
     from ...ledger.verify import (  # noqa: PLC0415 - brings in the market
         audit_run,
         shelf_of,
@@ -115,10 +125,13 @@ def _audits(  # noqa: PLR0913 - what is verified, and how
     bundle = bundle_of(what)
     if bundle is not None:
         with naming(bundle):
-            yield from verify_bundle(bundle, pins, keep=keep)
+            for audit in verify_bundle(bundle, pins, keep=keep):
+                known.add(audit.run)
+                yield audit
         return
     with session.store() as store:
         runs = select(store, what)
+        known.update(run_id for _run, run_id in store.runs())
         shelf = shelf_of(store)
         # Those whose deeds are kept aren't handed from process to process.
         audits = (
@@ -127,7 +140,8 @@ def _audits(  # noqa: PLR0913 - what is verified, and how
             else verify_store(session.ledger_path, runs, pins, jobs)
         )
         with progress(len(runs), "verifying", quiet=quiet) as step:
-            for audit in audits:
+            # What the ledger says of checkpoints comes behind its runs, and is said here for bundles too.
+            for audit in islice(audits, len(runs)):
                 yield audit
                 step()
 
@@ -146,23 +160,20 @@ def _against(source: Path, db: Path | None, audits: Sequence[Audit]) -> list[Aud
     ]
 
 
-def _sorted_out(audits: Sequence[Audit], pins: Pins) -> _Verified:
-    """The audits of runs that are there, and a finding for each checkpoint of another run."""
+def _strays(audits: Sequence[Audit], known: set[str], pins: Pins) -> Iterator[Finding]:
+    """A finding for each checkpoint that is of none of the runs verified."""
     from ...ledger.findings import Finding  # noqa: PLC0415 - the help needs none
     from ...ledger.notes import parse_checkpoint, parse_note  # noqa: PLC0415 - brings in cryptography
 
-    held = [audit for audit in audits if audit.records]
-    strays: list[Finding] = []
     for note in pins.checkpoints:
         checkpoint = parse_checkpoint(parse_note(note).text)
         name, _, run = checkpoint.origin.rpartition("/run/")
-        if any(audit.run == run and (name in audit.keys or not audit.keys) for audit in held):
+        if any(audit.run == run and name in audit.keys for audit in audits):
             continue
-        what = f"your checkpoint, of {checkpoint.size} records, is of none of the runs verified"
-        if any(audit.run == run and not audit.records for audit in audits):
-            what = f"log shorter than checkpoint size {checkpoint.size}: the ledger has no such run"
-        strays.append(Finding(run, None, "checkpoint.origin", f"{what}: `{checkpoint.origin}`"))
-    return _Verified(held, strays)
+        what = f"your checkpoint of {counted(checkpoint.size, 'record')} is of none of the runs verified"
+        if run not in known:
+            what = f"log shorter than checkpoint size {checkpoint.size}: there is no such run"
+        yield Finding(run, None, "checkpoint.origin", f"{what}: `{checkpoint.origin}`")
 
 
 def _is_pinned(audit: Audit) -> bool:
@@ -214,16 +225,22 @@ def _print_finding(finding: Finding) -> None:
 
 
 def _verdict(audit: Audit) -> str:
+    undone = _undone(audit)
     if audit.findings:
         verdict = "INVALID"
-    elif audit.outcome is None:
-        verdict = "open: not sealed, so not valid yet"
+    elif undone:
+        verdict = f"not done: check {', '.join(undone)}"
     else:
-        undone = [check for check in _NEEDED if audit.checks[check] != "done"]
-        verdict = "good" if audit.good else f"not done: check {', '.join(undone)}"
+        verdict = "open: not sealed, so not valid yet" if audit.outcome is None else "good"
     marks = ["anchored" if audit.anchored else "unanchored", *(["imported"] if audit.imported else [])]
     marks += [f"{counted(audit.withheld, 'part')} withheld"] if audit.withheld else []
     return f"{verdict} ({counted(audit.records, 'record')}; {', '.join(marks)})"
+
+
+def _undone(audit: Audit) -> list[str]:
+    """The checks that a run needs and that were not done; an open run has no seal or checkpoint yet."""
+    needed = _NEEDED if audit.outcome is not None else _NEEDED[:3]
+    return [check for check in needed if audit.checks[check] != "done"]
 
 
 def _exit(verified: _Verified, require: str | None) -> Exit:
@@ -235,7 +252,7 @@ def _exit(verified: _Verified, require: str | None) -> Exit:
     runs = verified.audits
     if verified.findings:
         return Exit.FOUND_FALSE
-    undone = sum(audit.outcome is not None and not audit.good for audit in runs)
+    undone = sum(bool(_undone(audit)) for audit in runs)
     if undone:
         what = f"{undone} of {counted(len(runs), 'run')} could not be checked whole"
         raise LedgerError("verify.undone", what, "get the start rows that they name, or a newer tollbook")

@@ -20,7 +20,7 @@ import shutil
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -95,8 +95,13 @@ class Stage:
         """Runs a `$` line."""
         words = shlex.split(self.filled(text))
         settings = dict(word.split("=", 1) for word in words[: words.index("tollbook")])
-        with contextlib.chdir(self.folder), mock.patch.dict(os.environ, settings), self._powers():
-            return run(words[words.index("tollbook") + 1 :])
+        with mock.patch.dict(os.environ, settings):
+            return self.run_words(words[words.index("tollbook") + 1 :])
+
+    def run_words(self, words: Sequence[str]) -> Ran:
+        """Runs a command of these words."""
+        with contextlib.chdir(self.folder), self._powers():
+            return run([*words])
 
     def filled(self, text: str) -> str:
         """A text with the bound names in place."""
