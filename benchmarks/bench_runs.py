@@ -20,7 +20,6 @@ from pathlib import Path
 from measure import Line, at_most, beside, plain, report
 from recorded import import_into, ledger, read, recorded_files, title
 
-from tollbook.ledger.blobs import is_blob
 from tollbook.ledger.bundle import export_lines
 from tollbook.ledger.store import Store
 from tollbook.ledger.verify import audit_run, shelf_of, verify_store
@@ -91,7 +90,6 @@ def size_lines(path: Path) -> Iterator[Line]:
 
 
 if __name__ == "__main__":
-    assert is_blob(START_ROWS)
     with ledger() as made:
         report(f"sizes: {title()}", size_lines(made))
         report(f"CPU seconds: {title()}", time_lines(made))

@@ -3,8 +3,9 @@
     baseline   Ed25519.verify of the library, keys loaded before, on every signature of the runs
     ours       a run's whole audit: bytes, chain, signatures, every decision made again, roots, checkpoint
 
-The start rows are read once a ledger: `long_runs` leaves that out, `store` has
-it in. Two processes are measured by the wall, since their CPU seconds add up.
+The start rows are read once a ledger: `one_core` leaves that out, `store` and
+the two processes have it in. These are measured by the wall, since CPU seconds
+add up; `bare_two_by_one` is what two cores give the signatures alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from measure import Line, at_least, beside, plain, report
 from recorded import ledger, title
 
+from tollbook.ledger.forks import dealt
 from tollbook.ledger.notes import parse_note
 from tollbook.ledger.records import MESSAGE, OPEN, Stored
 from tollbook.ledger.store import Store
@@ -66,6 +68,11 @@ def check_all(signed: Sequence[Signed]) -> None:
         key.verify(signature, data)
 
 
+def check_in_two(signed: Sequence[Signed]) -> None:
+    """The baseline on two cores: half of it here, half in another process."""
+    list(dealt(lambda job: iter([check_all(signed[job::2])]), 2, 2))
+
+
 def audits(store: Store, runs: Sequence[tuple[int, str]]) -> Callable[[], None]:
     """The audit of these runs, their start rows read already."""
     shelf = shelf_of(store)
@@ -96,6 +103,8 @@ def lines(path: Path) -> Iterator[Line]:
     one, two = partial(verify, path, runs, 1), partial(verify, path, runs, 2)
     wall = time.perf_counter
     yield plain("verify.store", beside(one, bare, clock=wall).ratio, "of_bare")
+    cores = beside(partial(check_in_two, every), bare, clock=wall)
+    yield plain("verify.bare_two_by_one", cores.ratio, "times")
     yield at_least("verify.two_processes", beside(two, bare, clock=wall).ratio, "of_bare", 0.8 * 1.7)
     speedup = beside(two, one, clock=wall)
     yield plain("verify.store_wall", speedup.baseline_s, "s")
