@@ -83,7 +83,7 @@ def judge_run(audit: Audit, predicates: PredicateSet) -> Score:
         audit,
         predicates,
         case_view(audit, ACTOR, oracle_of(audit), predicates.reads),
-        recorded=_reward(task),
+        recorded=reward_of(task),
         label=label_of(task),
         cluster=digest_typed((task.actions, task.strings)),
     )
@@ -103,6 +103,15 @@ def label_of(task: RecordedTask) -> str | None:
     return f"recorded as task {task.recorded_id}, graded by the actions of task {', '.join(sorted(graded))}"
 
 
-def _reward(task: RecordedTask) -> Fraction | None:
-    reward = None if task.reward is None else float(task.reward)
+def reward_of(task: RecordedTask) -> Fraction | None:
+    """The reward that a run's makers recorded, exactly as it is written; None where there is none.
+
+    Raises:
+        ScoreError: `task.form`, it is no number.
+    """
+    try:
+        reward = None if task.reward is None else float(task.reward)
+    except ValueError:
+        what = f"the run's task is not that of a recorded run: its reward is `{task.reward}`"
+        raise ScoreError("task.form", what) from None
     return None if reward is None or not math.isfinite(reward) else Fraction(repr(reward))

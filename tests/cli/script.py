@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from unittest import mock
 
 from tollbook.ledger.store import Store
@@ -102,6 +102,18 @@ class Stage:
         """Runs a command of these words."""
         with contextlib.chdir(self.folder), self._powers():
             return run([*words])
+
+    def query(self, sql: str) -> list[Any]:
+        """What a query of the ledger gives."""
+        with contextlib.closing(sqlite3.connect(self.folder / "tollbook.db")) as database:
+            return list(database.execute(sql))
+
+    def damage(self, table: str, sql: str) -> None:
+        """Changes a table of the ledger as who can write to the file may, its triggers taken away first."""
+        with contextlib.closing(sqlite3.connect(self.folder / "tollbook.db")) as database, database:
+            for verb in ("update", "delete"):
+                database.execute(f"DROP TRIGGER {table}_no_{verb}")
+            database.execute(sql)
 
     def filled(self, text: str) -> str:
         """A text with the bound names in place."""

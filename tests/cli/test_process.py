@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import resource
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from script import KNOWN_SECRET
+from script import KNOWN_SECRET, Stage
 
 COMMAND = [sys.executable, "-m", "tollbook.tasks.cli"]
 KEY = "tollbook.local+e028c6d8+ASIf0E8rdAm59tvlC+3chp8frswTkHOT9RDLKgdMZqUs\n"
@@ -92,6 +93,64 @@ def test_output_is_utf8(folder: Path, settings: dict[str, str]) -> None:
     assert expected == shell(folder, "tollbook …é", **settings)
 
 
+@pytest.mark.parametrize(
+    ("expected",                                        "line"),
+    [
+        ("15 runs, 15 good, 0 findings",                "tollbook verify <&-"),
+        ("15 runs, 15 good, 0 findings",                "tollbook verify --jobs 2 2>&- <&-"),
+        ("exported 15 runs to a.jsonl",                 "tollbook export -o a.jsonl <&- 2>&-"),
+        ("imported 15 runs: 230 messages, 67 calls; 0 outputs differ, 3 could not be compared",
+         "tollbook --ledger a.db import tau2 recorded.json --db shop.json <&- 2>&-"),
+    ],
+)  # fmt: skip
+def test_no_command_needs_stdin_or_stderr(folder: Path, expected: str, line: str) -> None:
+    for step in ("suite .", "ledger tollbook.db"):
+        Stage(folder).prepare(step)
+    code, stdout, stderr = shell(folder, line)
+    assert (0, expected, "") == (code, stdout.splitlines()[-1], stderr)
+
+
+def on_a_terminal(folder: Path, *words: str) -> tuple[int, str, str]:
+    """A command whose stderr is a terminal, and what both streams got."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 65_536):
+                shown += piece
+        except OSError:  # Linux ends a terminal so once nobody holds its other side
+            pass
+        os.close(ours)
+        assert process.stdout is not None
+        stdout = process.stdout.read().decode()
+    return process.returncode, stdout, shown.decode()
+
+
+IMPORT = ("import", "tau2", "recorded.json", "--db", "shop.json")
+
+
+@pytest.mark.parametrize(
+    ("label",     "words"),
+    [
+        ("importing", ("--ledger", "new.db", *IMPORT)),
+        ("verifying", ("verify",)),
+        ("scoring",   ("score",)),
+    ],
+)  # fmt: skip
+def test_a_bar_is_for_terminals_and_people(folder: Path, label: str, words: tuple[str, ...]) -> None:
+    for step in ("suite .", "ledger tollbook.db"):
+        Stage(folder).prepare(step)
+    code, stdout, shown = on_a_terminal(folder, *words)
+    assert (0, True, True) == (code, label in shown, "100%" in shown)
+    assert label not in stdout
+    (folder / "new.db").unlink(missing_ok=True)
+    code, stdout, shown = on_a_terminal(folder, *words, "--json")
+    assert (0, 1, "") == (code, stdout.count("\n"), shown)
+
+
 PATIENT = """
 import signal, sys, time
 from tollbook.tasks import cli
@@ -111,6 +170,35 @@ def test_an_interrupt_ends_with_130(folder: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=30)
+    assert (130, b"error: interrupted\nhint: run the command again\n") == (process.returncode, stderr)
+
+
+SLOW = """
+import os, signal, sys, time
+from tollbook.ledger import verify
+from tollbook.tasks import cli
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def wait(*_args, **_options):
+    os.write(1, b"ready\\n")
+    time.sleep(30)
+verify.audit_run = wait
+sys.exit(cli.main(["verify", "--jobs", "2"]))
+"""
+
+
+def test_an_interrupt_reaches_every_process_and_is_told_once(folder: Path) -> None:
+    Stage(folder).prepare("ledger tollbook.db")
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW],
+        cwd=folder,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert [b"ready\n"] * 2 == [process.stdout.readline() for _ in range(2)]
+        os.killpg(process.pid, signal.SIGINT)
         _, stderr = process.communicate(timeout=30)
     assert (130, b"error: interrupted\nhint: run the command again\n") == (process.returncode, stderr)
 

@@ -1,0 +1,163 @@
+"""Which predicates judge a run, what its makers recorded, and what is wrong with what they called it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from script import Stage
+
+from tollbook.ledger.audit import Audit
+from tollbook.ledger.verify import verify_bundle
+from tollbook.protocol.errors import ScoreError
+from tollbook.tasks.judging import judge_run, label_of, read_predicates, reward_of
+from tollbook.tasks.tau2.recorded import RecordedTask, ReferenceAction
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    with Stage(tmp_path) as stage:
+        stage.prepare("predicates mine.toml")
+        stage.prepare("bundle runs.jsonl")
+        yield stage
+
+
+def audits(stage: Stage) -> list[Audit]:
+    return list(verify_bundle(stage.folder / "runs.jsonl", keep=True))
+
+
+def task(recorded_id: str, *ids: str, reward: str | None = "1.0") -> RecordedTask:
+    return RecordedTask(
+        actions=[ReferenceAction("{}", id=one, name="think", requestor="assistant") for one in ids],
+        form="tollbook.recorded-task/1",
+        graded=True,
+        groups=[],
+        recorded_id=recorded_id,
+        reward=reward,
+        simulation="s",
+        strings=[],
+        termination="user_stop",
+    )
+
+
+OTHER = "recorded as task 7, graded by the actions of task "
+
+
+@pytest.mark.parametrize(
+    ("expected",          "ids"),
+    [
+        (None,            ()),
+        (None,            ("7_0",)),
+        (None,            ("7_0", "7_1", "7_10")),
+        (OTHER + "8",     ("8_0",)),
+        (OTHER + "7, 8",  ("8_1", "7_0")),
+        (OTHER + "70",    ("70_0", "70_1")),
+        (OTHER + "a_7",   ("a_7_0",)),
+        (OTHER + "7\n",   ("7\n_0",)),
+        (None,            ("7",)),
+        (None,            ("7_",)),
+        (None,            ("7_x",)),
+        (None,            ("",)),
+        (OTHER + "8",     ("8_0", "think")),
+    ],
+)  # fmt: skip
+def test_a_label_is_wrong_where_the_actions_name_another_task(
+    expected: str | None, ids: tuple[str, ...]
+) -> None:
+    assert expected == label_of(task("7", *ids))
+
+
+@pytest.mark.parametrize(
+    ("expected",         "reward"),
+    [
+        (None,           None),
+        (Fraction(1),    "1.0"),
+        (Fraction(0),    "0.0"),
+        (Fraction(0),    "-0.0"),
+        (Fraction(1, 3), "0.3333333333333333"),
+        (Fraction(1, 10), "0.1"),
+        (None,           "nan"),
+        (None,           "inf"),
+        (None,           "-inf"),
+    ],
+)  # fmt: skip
+def test_a_reward_is_read_as_its_decimals_say(expected: Fraction | None, reward: str | None) -> None:
+    found = reward_of(task("7", reward=reward))
+    if reward == "0.3333333333333333":
+        assert found == Fraction(3333333333333333, 10**16)
+    else:
+        assert expected == found
+
+
+@pytest.mark.parametrize("reward", ["", "one", "1.0.0", "0x1"])
+def test_a_reward_that_is_no_number_is_refused(reward: str) -> None:
+    with pytest.raises(ScoreError, match="its reward is") as error:
+        reward_of(task("7", reward=reward))
+    assert error.value.code == "task.form"
+
+
+def test_the_packages_predicates_judge_where_none_are_given(stage: Stage) -> None:
+    own = read_predicates(None)
+    assert (own.id, own.digest) == ("retail.recorded", read_predicates(stage.folder / "mine.toml").digest)
+
+
+@pytest.mark.parametrize(
+    ("expected",          "step"),
+    [
+        ("predicate.toml",    "text mine.toml to do"),
+        ("predicate.field",   "empty mine.toml"),
+        ("predicate.view",    'replace mine.toml "view  = 1" "view  = 2"'),
+        ("predicate.weights", "replace mine.toml 1000 999"),
+        ("predicate.compile", "replace mine.toml oracle.ended oracle."),
+        ("predicate.compile", "replace mine.toml oracle.ended orakel.ended"),
+        ("predicate.oracle",  "replace mine.toml oracle.ended oracle.endet"),
+        ("predicate.needs",   "replace mine.toml '\"ended_normally\"' '\"rewarded\"'"),
+        ("predicate.form",    "gzip mine.toml"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_told_with_its_name_before_any_run(
+    stage: Stage, expected: str, step: str
+) -> None:
+    stage.prepare(step)
+    path = stage.folder / "mine.toml"
+    with pytest.raises(ScoreError) as error:
+        read_predicates(path)
+    assert expected == error.value.code
+    assert error.value.text.startswith(f"`{path}`")
+    assert error.value.hint
+
+
+def test_a_file_is_bounded(stage: Stage) -> None:
+    path = stage.folder / "mine.toml"
+    path.write_bytes(b"#" * (64 * 1024) + b"\n")
+    with pytest.raises(ScoreError, match="over 65536 bytes"):
+        read_predicates(path)
+
+
+def test_recorded_runs_get_the_score_that_was_recorded(stage: Stage) -> None:
+    scores = [judge_run(audit, read_predicates(None)) for audit in audits(stage)]
+    assert [1000] * 9 + [0] * 3 + [1000] * 3 == [score.value for score in scores]
+    assert [True] * 15 == [score.agrees for score in scores]
+    assert [8] == [place for place, score in enumerate(scores) if score.label]
+    assert len({score.cluster for score in scores}) == 15
+
+
+def test_a_run_that_does_not_verify_is_not_judged(stage: Stage) -> None:
+    stage.prepare('replace runs.jsonl "Hello, this" "Hullo, this"')
+    score = judge_run(audits(stage)[0], read_predicates(None))
+    assert ("invalid", None, ()) == (score.outcome, score.value, score.predicates)
+
+
+def test_a_run_without_its_task_is_refused(stage: Stage) -> None:
+    stage.prepare('drop runs.jsonl \'{"blob":{"kind":"task"\'')
+    with pytest.raises(ScoreError) as error:
+        judge_run(audits(stage)[0], read_predicates(None))
+    assert error.value.code == "score.task"
+
+
+def test_a_name_that_the_world_lacks_is_told_before_any_verdict(stage: Stage) -> None:
+    stage.prepare('replace mine.toml "oracle.ended" "initial.nothing.size() == 0"')
+    with pytest.raises(ScoreError):
+        judge_run(audits(stage)[0], read_predicates(stage.folder / "mine.toml"))
