@@ -8,8 +8,11 @@ from pathlib import Path
 import click
 import generate
 import pytest
+from script import Ran, Stage, aligned
 
 from tollbook.tasks.cli import VERBS, root
+from tollbook.tasks.console import Exit
+from tollbook.tasks.forgery import forge_row
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -63,14 +66,129 @@ def targets() -> set[str]:
     return set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-@pytest.mark.xfail(not README.exists(), reason="the README is still to be written")
-def test_the_commands_of_the_readme_exist() -> None:
-    text = README.read_text(encoding="utf-8")
-    named = re.findall(r"(?:`|^)make ([a-z][a-z-]*)", text, re.MULTILINE)
+def test_the_targets_of_the_readme_exist() -> None:
+    named = re.findall(r"(?:`|^)make ([a-z][a-z-]*)", README.read_text(encoding="utf-8"), re.MULTILINE)
     assert {"demo", "test"} <= set(named)
     assert [name for name in named if name not in targets()] == []
-    verbs = re.findall(r"^\s*\$ tollbook (?:--\S+ \S+ )*([a-z]+)", text, re.MULTILINE)
-    assert [verb for verb in verbs if verb not in VERBS] == []
+
+
+def calls(text: str) -> list[list[str]]:
+    """The words of each `tollbook …` in a page's code, but for what follows a shell's operator."""
+    found = re.findall(r"(?:`|\$ |&& )tollbook ([^`\n]*)", text)
+    return [re.split(r" (?:&&|>|\||#|…)", call)[0].split() for call in found]
+
+
+def unknown(words: list[str]) -> list[str]:
+    """What of a call there isn't: a verb, or an option of it."""
+    path, rest = ["tollbook"], list(words)
+    options = {name for param in root.params for name in (*param.opts, "--help")}
+    while rest and (rest[0].startswith("--") or " ".join([*path, rest[0]]) in COMMANDS):
+        word = rest.pop(0)
+        if not word.startswith("--"):
+            path.append(word)
+        elif word not in {"--version", "--help"}:
+            rest.pop(0)
+    options |= {name for param in COMMANDS[" ".join(path)].params for name in param.opts}
+    missing = [word for word in words if word.startswith("-") and word not in options]
+    is_group = isinstance(COMMANDS[" ".join(path)], click.Group)
+    return missing + ([rest[0]] if rest and is_group and rest[0] not in options else [])
+
+
+@pytest.mark.parametrize(
+    ("expected",    "call"),
+    [
+        ([],            "verify runs.jsonl --key ledger.key"),
+        ([],            "--ledger a.db --version"),
+        ([],            "import --help"),
+        ([],            "prove inclusion RUN SEQ"),
+        (["run"],       "run TASK"),
+        (["all"],       "prove all"),
+        (["--seq"],     "verify --seq 1"),
+        (["--leger"],   "--leger a.db ls"),
+    ],
+)  # fmt: skip
+def test_a_call_that_there_is_not_is_found(expected: list[str], call: str) -> None:
+    assert expected == unknown(call.split())
+
+
+PAGES_OF_PROSE = [
+    *(page for page in sorted(DOCS.glob("*.md")) if page.name != "ERRORS.md"),  # which shows what there isn't
+    *sorted(ROOT.glob("*.md")),
+]
+
+
+@pytest.mark.parametrize("page", PAGES_OF_PROSE, ids=lambda page: page.name)
+def test_a_page_names_commands_and_options_that_exist(page: Path) -> None:
+    named = [words for words in calls(page.read_text(encoding="utf-8")) if "<verb>" not in words]
+    assert [(words, unknown(words)) for words in named if unknown(words)] == []
+
+
+Shown = list[tuple[str, list[str]]]
+
+
+def sessions() -> list[Shown]:
+    """The README's console blocks: commands, each with the lines that follow it."""
+    text = README.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    found: list[Shown] = []
+    for block in blocks:
+        shown: Shown = []
+        for line in filter(None, block.splitlines()):
+            if line.startswith("$ "):
+                shown.append((line[2:].split("  # ")[0].rstrip(), []))
+            else:
+                shown[-1][1].append(line)
+        found.append(shown)
+    return found
+
+
+def masked(text: str) -> str:
+    """A line without what differs from run to run: ids, and blanks at both ends."""
+    return re.sub(r"\b[0-9a-f]{12,64}\b", "…", text).strip()
+
+
+def test_the_readme_begins_with_a_session() -> None:
+    head = "\n".join(README.read_text(encoding="utf-8").splitlines()[:60])
+    assert head.count("```console") >= 3
+
+
+def test_what_the_readme_shows_comes_of_its_commands(tmp_path: Path) -> None:
+    with Stage(tmp_path) as stage:
+        for step in ("suite .", "secret tollbook.db.secret"):
+            stage.prepare(step)
+        for line, shown in (each for session in sessions() for each in session):
+            if "row.jsonl" in line:
+                (tmp_path / "row.jsonl").write_bytes(forge_row((tmp_path / "runs.jsonl").read_bytes()))
+            ran = shell(stage, re.sub(r"\b[0-9a-f]{6}\b", "491b0a", line))
+            assert ran.exit == (Exit.FOUND_FALSE if "row.jsonl" in line else Exit.GOOD), ran
+            expected = [f"> {masked(one)}" for one in shown] or ["> …"]
+            found = [f"> {masked(one)}".rstrip() for one in ran.stdout.splitlines()]
+            assert expected == aligned(stage, expected, found)
+
+
+def shell(stage: Stage, line: str) -> Ran:
+    """Runs what a reader may type: commands joined by `&&`, the output of one put in a file."""
+    ran = Ran("", "", 0)
+    for part in line.split(" && "):
+        command, _, target = part.partition(" > ")
+        ran = stage.run(command)
+        if target:
+            (stage.folder / target).write_text(ran.stdout, encoding="utf-8")
+    return ran
+
+
+def test_the_readmes_session_is_the_demonstration(tmp_path: Path) -> None:
+    """Each line up to the one that says so is a line of `make demo`."""
+    ran = Stage(tmp_path).run("tollbook demo")
+    assert (0, "") == (ran.exit, ran.stderr)
+    played = [masked(line) for line in ran.stdout.splitlines()]
+    before = README.read_text(encoding="utf-8").split("That session is `make demo`")[0]
+    session = sessions()[: before.count("```console")]
+    assert len(session) >= 3
+    for line, shown in (each for block in session for each in block):
+        assert f"$ {line}" in played
+        for one in shown:
+            assert one == "…" or masked(one) in played, one
 
 
 def test_every_target_is_explained_at_the_top_of_the_makefile() -> None:
@@ -88,7 +206,6 @@ TERMS = (
 )  # fmt: skip
 
 
-@pytest.mark.xfail(not (DOCS / "GLOSSARY.md").exists(), reason="the glossary is still to be written")
 def test_the_glossary_fixes_the_terms_of_the_house() -> None:
     text = (DOCS / "GLOSSARY.md").read_text(encoding="utf-8").lower()
     assert [term for term in TERMS if not re.search(rf"\b{term}\b", text)] == []

@@ -166,12 +166,12 @@ def _play(lines: list[Line], stage: Stage) -> list[tuple[list[str], list[str]]]:
                 if after.mark not in ">!=":
                     break
                 expected.append(f"{after.mark} {after.text}".rstrip(" "))
-            found = _aligned(stage, expected[1:], stage.run(line.text).lines())
+            found = aligned(stage, expected[1:], stage.run(line.text).lines())
             played.append((expected, [expected[0], *found]))
     return played
 
 
-def _aligned(stage: Stage, expected: list[str], found: list[str]) -> list[str]:
+def aligned(stage: Stage, expected: list[str], found: list[str]) -> list[str]:
     """What was found, each line that is as expected replaced by its expectation."""
     result: list[str] = []
     rest = list(found)
