@@ -185,8 +185,8 @@ def part_fields(action: type[msgspec.Struct]) -> tuple[str, ...]:
 
 
 def _is_part(kind: msgspec.inspect.Type) -> bool:
-    extra = kind.extra if isinstance(kind, msgspec.inspect.Metadata) else None
-    return "part" in cast("dict[str, object]", extra or {})
+    marks = cast("dict[str, object] | None", getattr(kind, "extra", None))  # only what `Meta` annotates has it
+    return marks is not None and "part" in marks
 
 
 _PART_FIELDS: dict[type[msgspec.Struct], tuple[str, ...]] = {}
