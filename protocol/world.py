@@ -185,7 +185,7 @@ def part_fields(action: type[msgspec.Struct]) -> tuple[str, ...]:
 
 
 def _is_part(kind: msgspec.inspect.Type) -> bool:
-    marks = cast("dict[str, object] | None", getattr(kind, "extra", None))  # only what `Meta` annotates has it
+    marks = cast("dict[str, object] | None", getattr(kind, "extra", None))  # `Meta` gives it
     return marks is not None and "part" in marks
 
 
