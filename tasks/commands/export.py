@@ -52,7 +52,8 @@ def _check_output(session: Session, output: Path) -> None:
         raise BundleError("bundle.write", what, "make it with `mkdir`, or check the path")
     if output.exists() and not output.is_file():
         raise BundleError("bundle.write", f"`{output}` is not a file", "name a file")
-    for own in (session.ledger_path, session.secret_path):
+    lock = Path(f"{session.ledger_path}.lock")
+    for own in (session.ledger_path, session.secret_path, lock):
         if output.exists() and own.exists() and output.samefile(own):
             what = f"an export to `{output}` would destroy the ledger"
             raise BundleError("bundle.write", what, "name another file")

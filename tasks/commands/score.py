@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...protocol.errors import ScoreError, TollbookError
+from ...protocol.errors import ScoreError, TollbookError, UsageError
 from ..console import Exit, counted, json_option, print_document, printable
 from ..session import Session, pass_session
 
@@ -43,6 +43,8 @@ def command(
     """
     from ...scorers.report import document_of, markdown_of, text_of  # noqa: PLC0415 - brings in CEL
     from ..judging import judge_run, read_predicates  # noqa: PLC0415 - as above
+    if as_json and markdown:
+        raise UsageError("usage.form", "`--json` and `--markdown` are two forms", "give one of them")
     predicates = read_predicates(task)
     scores = [judge_run(audit, predicates) for audit in _audits(session, what, quiet=as_json)]
     moved, unkept = _receipts(session, what, scores)
