@@ -24,7 +24,7 @@ import click
 from ..protocol.errors import UsageError
 from . import VERSION
 from .complaint import Complaint, bug_of, complaint_of
-from .console import Exit, fall_silent, flush, print_error, speak_utf8
+from .console import PATH, Exit, fall_silent, flush, print_error, speak_utf8
 from .session import DEFAULT_LEDGER, DEFAULT_NAME, Session, secret_path_of
 
 VERBS: Final = {
@@ -98,7 +98,7 @@ def _ledger_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
 @click.option(
     "--ledger",
     "ledger_path",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=DEFAULT_LEDGER,
     envvar="TOLLBOOK_LEDGER",
     show_default=True,
@@ -108,7 +108,7 @@ def _ledger_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
 @click.option(
     "--secret",
     "secret_path",
-    type=click.Path(path_type=Path),
+    type=PATH,
     envvar="TOLLBOOK_SECRET",
     show_default="<ledger>.secret",
     show_envvar=True,

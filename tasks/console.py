@@ -18,6 +18,8 @@ import sys
 from collections.abc import Mapping
 from enum import IntEnum
 from io import TextIOWrapper
+from pathlib import Path
+from typing import Final
 
 import click
 
@@ -34,6 +36,9 @@ class Exit(IntEnum):
     """Good as far as checked, and less than `--require` asks for."""
     INTERRUPTED = 130
 
+
+PATH: Final = click.Path(path_type=Path, readable=False)
+"""A file or folder as an option or argument; whether it can be used is found, and told, by who uses it."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 """`--json`, for every command that has a result."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...protocol.errors import LedgerError
-from ..console import Exit
+from ..console import PATH, Exit
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -32,7 +32,7 @@ _VERIFIER = Path(__file__).resolve().parents[2] / "docs" / "verify_trace.py"
 
 
 @click.command()
-@click.option("--keep", type=click.Path(path_type=Path), help="Leave the files in this new folder.")
+@click.option("--keep", type=PATH, help="Leave the files in this new folder.")
 def command(keep: Path | None) -> Exit:
     """Import, verify, export, forge and rescore fifteen small runs, and show what is found."""
     with _folder(keep) as folder:

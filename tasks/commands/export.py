@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ...protocol.errors import BundleError
-from ..console import counted, json_option, print_document
+from ..console import PATH, counted, json_option, print_document
 from ..session import Session, pass_session
 
 
@@ -16,7 +16,7 @@ from ..session import Session, pass_session
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="The file; `.gz` at its end packs it.",
 )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...protocol.errors import LedgerError, SourceError
-from ..console import counted, json_option, print_document, printable
+from ..console import PATH, counted, json_option, print_document, printable
 from ..session import DEFAULT_NAME, Session, pass_session, secret_path_of
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--db", type=click.Path(path_type=Path), required=True, help="The shop's database file.")
+@click.argument("file", type=PATH)
+@click.option("--db", type=PATH, required=True, help="The shop's database file.")
 @click.option(
     "--mode",
     type=click.Choice(["compat", "strict"]),
@@ -78,7 +78,7 @@ def tau2(session: Session, file: Path, db: Path, mode: str, *, as_json: bool) ->
 
 
 @command.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @json_option
 @pass_session
 def bundle(session: Session, file: Path, *, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...protocol.errors import ScoreError, TollbookError, UsageError
-from ..console import Exit, counted, json_option, print_document, printable
+from ..console import PATH, Exit, counted, json_option, print_document, printable
 from ..session import Session, pass_session
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("what", nargs=-1, metavar="[RUN… | FILE]")
 @click.option(
-    "--task", type=click.Path(path_type=Path), help="A file of predicates, instead of those of the package."
+    "--task", type=PATH, help="A file of predicates, instead of those of the package."
 )
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
 @json_option

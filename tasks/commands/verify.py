@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ...protocol.errors import LedgerError, UsageError
-from ..console import Exit, counted, json_option, print_document, print_error, printable
+from ..console import PATH, Exit, counted, json_option, print_document, print_error, printable
 from ..session import Session, pass_session
 
 if TYPE_CHECKING:
@@ -48,18 +48,18 @@ class _Verified(NamedTuple):
 @click.command()
 @click.argument("what", nargs=-1, metavar="[RUN… | FILE]")
 @click.option(
-    "--key", "keys", multiple=True, type=click.Path(path_type=Path), help="A file of keys that you pin."
+    "--key", "keys", multiple=True, type=PATH, help="A file of keys that you pin."
 )
 @click.option(
     "--checkpoint",
     "checkpoints",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="A checkpoint that you kept: the run must agree with it.",
 )
 @click.option("--require", type=click.Choice(["anchored"]), help="Exit with 4 unless every run is anchored.")
-@click.option("--source", type=click.Path(path_type=Path), help="The file that the runs were imported from.")
-@click.option("--db", type=click.Path(path_type=Path), help="The shop's database file, with --source.")
+@click.option("--source", type=PATH, help="The file that the runs were imported from.")
+@click.option("--db", type=PATH, help="The shop's database file, with --source.")
 @click.option(
     "--jobs",
     type=click.IntRange(1, 64),

@@ -92,6 +92,23 @@ def test_no_file_is_made_before_a_verb_asks(monkeypatch: pytest.MonkeyPatch, tmp
     assert list(tmp_path.iterdir()) == []
 
 
+def test_no_path_is_judged_before_it_is_used() -> None:
+    """click would ask whether it can be read, which says yes to root and in other words than ours."""
+    paths = [param.type for param in params(cli.root) if isinstance(param.type, click.Path)]
+    assert len(paths) > 10
+    assert {(False, False, False)} == {(path.exists, path.readable, path.writable) for path in paths}
+
+
+def params(command: click.Command) -> list[click.Parameter]:
+    """The parameters of a command and of all below it."""
+    found = list(command.params)
+    if isinstance(command, click.Group):
+        ctx = click.Context(command)
+        below = [command.get_command(ctx, name) for name in command.list_commands(ctx)]
+        found += [param for one in below if one is not None for param in params(one)]
+    return found
+
+
 def test_a_shell_completes_verbs_and_options(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
