@@ -16,20 +16,20 @@ parties did what the task says (check 6, in `tollbook.tasks`).
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from ..protocol.bodies import Decision, Message
-from ..protocol.canonical import MAX_OPEN_BYTES, MAX_PART_BYTES, MAX_RECORD_BYTES, admit_any, encode_typed
+from ..protocol.canonical import MAX_OPEN_BYTES, MAX_RECORD_BYTES, admit_any, encode_typed
 from ..protocol.engine import admit_kind
 from ..protocol.errors import BundleError, CanonicalError, WorldError
-from ..protocol.world import part_fields, world_of
+from ..protocol.world import world_of
 from .anchor import NO_PINS, Pins, check_notes
 from .audited import Audit, Deed, Evidence
 from .blobs import Shelf
 from .findings import CHECKS, Check, Finding, State, place_of
+from .parts import misfits, named_by
 from .records import (
     BODIES,
     BRIEF,
@@ -40,7 +40,6 @@ from .records import (
     SEAL,
     TURN,
     ZERO,
-    Part,
     Stored,
     check_nested,
     leaf_of,
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
 MAX_FINDINGS = 100
 
 _SIGNED = ("message", "key")
-_HEX = re.compile("[0-9a-f]{64}")
 _UNNAMED = "?"
 _DECISION_ORDER = ("message", "outcome", "rule", "detail", "events", "delta", "result", "reads")
 _CODES = {
@@ -334,7 +332,8 @@ class Auditor:
         message = read_body(stored.body, MESSAGE)
         action = run.read_action(message)
         self._message = (message, action, stored)
-        self._message_parts(message, action, stored)
+        if action is not None or stored.parts:
+            self._parts(stored, named_by(message, action), typed=action is not None)
         objection = run.door(message)
         if objection is not None:
             self._object(objection)
@@ -342,17 +341,6 @@ class Auditor:
                 raise _Stop
         if self._signatures:
             self._object(run.signed("message", stored.body, stored.sig, run.members[message.sender].keys))
-
-    def _message_parts(self, message: Message, action: Any, stored: Stored) -> None:  # noqa: ANN401
-        if action is not None:
-            kind: type[msgspec.Struct] = type(action)  # pyright: ignore[reportUnknownVariableType]
-            fields = part_fields(kind)
-            if fields or stored.parts:
-                self._parts(stored, {field: getattr(action, field) for field in fields})
-        elif stored.parts:
-            said: dict[str, Any] = msgspec.json.decode(bytes(message.action))
-            named = {field: value for field, value in said.items() if _HEX.fullmatch(str(value))}
-            self._parts(stored, named, typed=False)
 
     def _on_decision(self, stored: Stored) -> None:
         run = self.run
@@ -420,22 +408,10 @@ class Auditor:
 
     def _parts(self, stored: Stored, digests: dict[str, Any], *, typed: bool = True) -> None:
         """Compares the parts beside a record with the digests that its body names, by field."""
-        last = ""
-        for part in stored.parts:
-            self._part(self._size, part, digests.pop(part.field, None), last)
-            last = part.field
+        for objection in misfits(stored.parts, digests):
+            self._object(objection)
         if typed:
             self.withheld += len(digests)
-
-    def _part(self, seq: int, part: Part, digest: Any, last: str) -> None:  # noqa: ANN401 - of an action of any form
-        text = part.text.text
-        if digest is None or part.field <= last:
-            self.find("part.orphan", f"no field `{part.field}` of the record names this part", seq)
-        # No character has more than four bytes, so most texts need no encoding to be known as short.
-        elif len(text) * 4 > MAX_PART_BYTES and len(text.encode("utf-8", "replace")) > MAX_PART_BYTES:
-            self.find("part.size", f"the part `{part.field}` is over {MAX_PART_BYTES} bytes", seq)
-        elif part.text.digest != digest:
-            self.find("part.digest", f"the part `{part.field}` is not the text that the record names", seq)
 
 
 def _difference(made: bytes, stored: bytes) -> str:

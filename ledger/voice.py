@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..protocol.bodies import Message, PartText
-from ..protocol.canonical import MAX_PART_BYTES, encode, encode_typed
+from ..protocol.bodies import Message
+from ..protocol.canonical import encode, encode_typed
 from ..protocol.derive import message_salt
-from ..protocol.errors import CanonicalError, DoorError
+from ..protocol.errors import DoorError
 from ..protocol.keys import SigningKey, pae, signature_text
 from ..protocol.world import part_fields
+from .parts import part_text
 from .records import Part
 
 if TYPE_CHECKING:
@@ -71,19 +72,3 @@ class Voice:
         body = encode_typed(message)
         sig = signature_text(self._key.sign(pae("message", body)))
         return self._writer.admit(body, sig, parts, verified=True)
-
-
-def part_text(salt: str, text: str) -> PartText:
-    """A part of this text.
-
-    Raises:
-        CanonicalError: over 1 MiB, or text that is not Unicode scalar values.
-    """
-    try:
-        size_bytes = len(text.encode())
-    except UnicodeEncodeError:
-        raise CanonicalError("canonical.text", "a text holds a lone surrogate") from None
-    if size_bytes > MAX_PART_BYTES:
-        what = f"a text of {size_bytes} bytes is over the limit of {MAX_PART_BYTES}"
-        raise CanonicalError("canonical.size", what)
-    return PartText(salt=salt, text=text)

@@ -55,11 +55,12 @@ from ..protocol.keys import key_text, pae, signature_text
 from ..protocol.world import world_of
 from .audit import Auditor
 from .notes import Checkpoint, print_checkpoint, sign_note
+from .parts import misfits, named_by, part_text
 from .records import DECISION, ENVELOPE_BYTES, KEY, MESSAGE, Part, read_body
-from .run import Member, Objection, Run
+from .run import Member, Run
 from .store import Draft
 from .verify import shelf_of
-from .voice import Voice, part_text
+from .voice import Voice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -261,8 +262,9 @@ class Writer:
         objection = self.run.door(message)
         if objection is None and not verified:
             objection = self.run.signed("message", body, sig, self.run.members[message.sender].keys)
-        if objection is None:
-            objection = _part_objection(message, parts)
+        parts = sorted(parts, key=lambda part: part.field)
+        if objection is None and parts:
+            objection = next(iter(misfits(parts, named_by(message, action))), None)
         if objection is not None:
             raise DoorError(objection.code, objection.text)
         return self._rule(message, action, Draft("message", body, sig, tuple(parts)))
@@ -420,17 +422,6 @@ def _open_run(auditor: Auditor, run_id: str) -> Run:
     if run is None or run.state is None:
         raise LedgerError("run.facts", f"the start rows of run `{run_id[:12]}` are not here", hint)
     return run
-
-
-def _part_objection(message: Message, parts: Sequence[Part]) -> Objection | None:
-    """Why the parts are not those that the message names, or None; a part may be withheld."""
-    if not parts:
-        return None
-    fields = msgspec.json.decode(bytes(message.action))
-    for part in parts:
-        if fields.get(part.field) != part.text.digest:
-            return Objection("part.digest", f"the part `{part.field}` is not the one that the message names")
-    return None
 
 
 def _opened(secret: bytes, name: str, plan: Plan, facts: str) -> Open:

@@ -27,10 +27,11 @@ from small_run import (
 )
 
 from tollbook.ledger.blobs import facts_blob, task_blob
+from tollbook.ledger.parts import part_text
 from tollbook.ledger.records import Part
 from tollbook.ledger.store import Store
 from tollbook.ledger.verify import verify_store
-from tollbook.ledger.writer import Voice, Writer, part_text
+from tollbook.ledger.writer import Voice, Writer
 from tollbook.protocol.bodies import Agent, PartText
 from tollbook.protocol.canonical import MAX_PART_BYTES, digest
 from tollbook.protocol.errors import CanonicalError, DoorError, LedgerError, TollbookError
@@ -41,6 +42,13 @@ from tollbook.protocol.tables import NO_CHANGE
 
 OTHER = bytes(range(32, 64))
 ZOE = GetUserDetails("zoe")
+
+
+class Letter(msgspec.Struct, tag_field="kind", tag="letter.send"):
+    """An action that the shop doesn't know: any of its fields may name a part."""
+
+    body: str
+    subject: str
 
 
 @pytest.fixture
@@ -224,11 +232,19 @@ def test_seen_is_not_before_ones_own_brief(store: Store) -> None:
 
 def test_a_part_is_the_one_that_the_message_names_or_withheld(store: Store, path: Path) -> None:
     writer = begin(store)
-    text = PartText(salt="ab" * 16, text="hello")
-    say = SendMessage(digest(("ab" * 16, "hello")))
-    for wrong in (Part("text", PartText(salt="ab" * 16, text="hullo")), Part("other", text)):
-        body = signed(writer.run, "outsider", say, to="user")
-        assert "part.digest" == code_of(lambda body=body, wrong=wrong: writer.admit(*body, [wrong]))
+    salt = "ab" * 16
+    text = PartText(salt=salt, text="hello")
+    long = PartText(salt=salt, text="x" * (MAX_PART_BYTES + 1))
+    say = SendMessage(digest((salt, "hello")))
+    for code, action, wrong in (
+        ("part.digest", say, [Part("text", PartText(salt=salt, text="hullo"))]),
+        ("part.orphan", say, [Part("other", text)]),
+        ("part.orphan", say, [Part("text", text), Part("text", text)]),
+        ("part.orphan", GetUserDetails(text.digest), [Part("user_id", text)]),  # a field that is no part
+        ("part.size", SendMessage(long.digest), [Part("text", long)]),
+    ):
+        body = signed(writer.run, "outsider", action, to="user")
+        assert code == code_of(lambda body=body, wrong=wrong: writer.admit(*body, wrong))
     assert (
         "accepted"
         == writer.admit(
@@ -236,6 +252,16 @@ def test_a_part_is_the_one_that_the_message_names_or_withheld(store: Store, path
         ).decision.outcome
     )
     assert "accepted" == writer.admit(*signed(writer.run, "outsider", say, to="user")).decision.outcome
+    writer.seal("completed")
+    assert 1 == verified(path)
+
+
+def test_parts_come_in_any_order_and_are_kept_by_field(store: Store, path: Path) -> None:
+    writer = begin(store)
+    text = PartText(salt="ab" * 16, text="hello")
+    body = signed(writer.run, "outsider", Letter(text.digest, text.digest))
+    ruling = writer.admit(*body, [Part("subject", text), Part("body", text)])
+    assert "action.unknown" == ruling.decision.rule
     writer.seal("completed")
     assert 1 == verified(path)
 
