@@ -9,18 +9,15 @@ read-only, hold up nobody, and hold no snapshot between calls unless they ask
 for one.
 
 Columns hold kind, body and signature; seq is the key, and prev and leaf are
-made again by whoever reads. Not here: how the file is opened (`database`),
-what may be appended (`writer`), and whether what is kept is good (`audit`).
+made again by whoever reads. Not here: how the file is opened (`database`) and
+locked (`lock`), what may be appended (`writer`), and whether what is kept is good (`audit`).
 
 Source: SQLite documentation, "Write-Ahead Logging" and "STRICT tables".
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sqlite3
-import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +32,6 @@ from ..protocol.keys import signature_bytes, signature_text
 from .database import (
     DAMAGED_HINT,
     Unreadable,
-    busy,
     check_file,
     connect,
     damaged,
@@ -45,11 +41,11 @@ from .database import (
     log_of,
     unwritten,
 )
+from .lock import LOCK_SECONDS, acquire, release
 from .records import Part, Stored
 
 T = TypeVar("T")
 
-LOCK_SECONDS = 30.0
 _PREFIX_LENGTH = 64
 
 _OVERVIEW = """
@@ -117,11 +113,11 @@ class Store:
         """
         if path.exists():
             check_file(path, writing=True)
-        lock = _acquire(path, wait_seconds)
+        lock = acquire(path, wait_seconds)
         try:
             store = cls(path, connect(path, read_only=False), lock)
         except BaseException:
-            _release(lock)
+            release(lock)
             raise
         try:
             store._prepare(name, key)
@@ -146,7 +142,7 @@ class Store:
             fold(self._connection)
         self._connection.close()
         if self._lock is not None:
-            _release(self._lock)
+            release(self._lock)
             self._lock = None
 
     @property
@@ -453,31 +449,3 @@ def _place(run: int, seq: int) -> int:
 def _places(run: int) -> tuple[int, int]:
     """The first and the last place that a run's records may have."""
     return _place(run, 0), _place(run + 1, 0) - 1
-
-
-def _acquire(path: Path, wait_seconds: float) -> int:
-    """The writer's lock: held while the store is open, freed by the system if the process dies."""
-    # Beside the file itself: one file has one lock, whatever links lead to it.
-    lock_path = os.path.realpath(path) + ".lock"
-    try:
-        lock = os.open(lock_path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        what = f"`{lock_path}` can't be written: {error.strerror}"
-        raise LedgerError("ledger.open", what, "check the folder's permissions") from None
-    deadline = time.monotonic() + wait_seconds
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            if time.monotonic() >= deadline:
-                os.close(lock)
-                raise busy(path) from None
-            time.sleep(0.02)
-        else:
-            return lock
-
-
-def _release(lock: int) -> None:
-    # Said, not left to closing: a process forked meanwhile holds the same lock open.
-    fcntl.flock(lock, fcntl.LOCK_UN)
-    os.close(lock)

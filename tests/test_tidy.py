@@ -44,7 +44,7 @@ DISK = {
 
 NEVER = {"marshal", "pickle", "random", "shelve", "uuid"}
 CLOCK = {"datetime", "time"}
-CLOCK_AT = ("tasks/", "ledger/store.py")  # the store waits for another writer's lock; no record holds a time
+CLOCK_AT = ("tasks/", "ledger/lock.py")  # a writer waits for another one; no record holds a time
 CHANCE = {"secrets", "os.urandom"}
 CHANCE_AT = ("tasks/", "ledger/secret.py")
 
@@ -186,7 +186,7 @@ def test_every_module_keeps(rule: str) -> None:
         (2,   "determinism", "tasks/a.py",           "import random\nfrom uuid import uuid4"),
         (3,   "determinism", "ledger/a.py",          "import time\nfrom datetime import date\nos.urandom(1)"),
         (3,   "determinism", "tasks/a.py",           "eval('1')\nexec('1')\nhash(a)"),
-        (1,   "determinism", "ledger/store.py",      "import time\nimport secrets"),
+        (1,   "determinism", "ledger/lock.py",      "import time\nimport secrets"),
         (1,   "determinism", "ledger/secret.py",     "import time\nimport secrets"),
         (1,   "determinism", "tasks/a.py",           "import pickle"),
         (0,   "size",        "ledger/a.py",          "def f():\n" + "    a\n" * 59),
