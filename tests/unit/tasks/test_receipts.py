@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from script import KNOWN_SECRET, Stage
 
-from tollbook.ledger.notes import vkey_of
+from tollbook.ledger.notes import sign_note, vkey_of
 from tollbook.ledger.store import Store
 from tollbook.ledger.verify import audit_run, shelf_of
 from tollbook.protocol.derive import ledger_key
@@ -113,7 +113,7 @@ def test_another_secret_signs_nothing_here(stage: Stage) -> None:
     assert kept(stage) == []
 
 
-@pytest.mark.parametrize("kind", ["other key", "other name", "no note", "no receipt"])
+@pytest.mark.parametrize("kind", ["other key", "other name", "no note", "no receipt", "changed"])
 def test_a_receipt_that_the_ledger_did_not_sign_is_passed_over(stage: Stage, kind: str) -> None:
     score = scores(stage)[0]
     forged = receipt_of(score)
@@ -121,7 +121,8 @@ def test_a_receipt_that_the_ledger_did_not_sign_is_passed_over(stage: Stage, kin
         "other key": sign_receipt(forged, DEFAULT_NAME, SigningKey.from_seed(bytes(32))),
         "other name": sign_receipt(forged, "market", KEY),
         "no note": json.dumps({"score": 0}),
-        "no receipt": sign_receipt(forged, DEFAULT_NAME, KEY).replace("receipt/1", "receipt/2"),
+        "no receipt": sign_note("tollbook.receipt/2\n{}\n", DEFAULT_NAME, KEY),
+        "changed": sign_receipt(forged, DEFAULT_NAME, KEY).replace("receipt/1", "receipt/2"),
     }[kind]
     session = session_of(stage)
     with session.store_to_write(KNOWN_SECRET) as store:

@@ -21,7 +21,9 @@ SECOND = "9c624e9dd62605d64e3f1ff4a1b5a424cfedc625e3b9a43f2fabe06405633524"
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.chdir(tmp_path)
-    for step in ("ledger tollbook.db", "laid-out empty.db", "bundle runs.jsonl", "bundle 491b", "bundle abc"):
+    for name in ("runs.jsonl", "491b", "abc", "c"):
+        Stage(tmp_path).prepare(f"bundle {name}")
+    for step in ("ledger tollbook.db", "laid-out empty.db"):
         Stage(tmp_path).prepare(step)
     with Store.read(Path("tollbook.db")) as opened:
         yield opened
@@ -111,6 +113,7 @@ def test_a_ledger_without_runs_is_told(store: Store) -> None:
         ("run.form", False, "a" * 300),
         ("run.form", True, "runs.jsonl"),
         ("run.ambiguous", False, "5"),
+        ("run.ambiguous", False, "c"),
     ],
 )
 def test_a_file_in_place_of_a_run_is_told_where_it_belongs(

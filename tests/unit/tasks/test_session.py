@@ -69,6 +69,14 @@ def test_a_missing_secret_is_not_replaced(tmp_path: Path) -> None:
     assert refusal(tmp_path) == "secret.missing"
 
 
+def test_what_else_is_wrong_with_its_secret_is_told_as_ever(tmp_path: Path) -> None:
+    for step in ("ledger tollbook.db", "mode tollbook.db.secret 644"):
+        Stage(tmp_path).prepare(step)
+    with pytest.raises(LedgerError, match="is open to others") as error:
+        session(tmp_path).secret_or_new()
+    assert "chmod 600" in str(error.value.hint)
+
+
 def test_the_empty_file_of_a_process_that_was_killed_is_a_new_ledger(tmp_path: Path) -> None:
     (tmp_path / "tollbook.db").touch()
     one = session(tmp_path)
