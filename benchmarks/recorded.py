@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from tollbook.ledger.plan import Plan, Seat
 from tollbook.ledger.store import Store
-from tollbook.ledger.writer import Plan, Seat, Writer
+from tollbook.ledger.writer import Writer
 from tollbook.protocol.bodies import Agent, Origin
 from tollbook.protocol.derive import ledger_key
 from tollbook.protocol.keys import key_text

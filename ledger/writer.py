@@ -12,43 +12,19 @@ run without groups is kept whole, when it is sealed, or not at all.
 A writer that was stopped between a message and its decision (an interrupt, a
 bug in a market) writes no more: what it holds is not what the file holds.
 
-Not here: who plays (`tollbook.tasks`), what the file looks like (`store`).
+Not here: what a run is opened with (`plan`), who plays (`tollbook.tasks`),
+what the file looks like (`store`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
-import msgspec
-from msgspec.structs import replace
-
-from ..protocol.bodies import (
-    Agent,
-    Brief,
-    KeyChange,
-    LedgerKey,
-    Message,
-    Open,
-    Origin,
-    Outcome,
-    Party,
-    Seal,
-    TaskRef,
-    Turn,
-    Usage,
-    WorldRef,
-)
-from ..protocol.canonical import (
-    MAX_OPEN_BYTES,
-    MAX_RECORD_BYTES,
-    check_size,
-    digest,
-    encode,
-    encode_typed,
-)
-from ..protocol.derive import ledger_key, nonce, own_salt, party_key, party_seed
+from ..protocol.bodies import Brief, KeyChange, Message, Open, Outcome, Seal, Turn, Usage
+from ..protocol.canonical import MAX_OPEN_BYTES, MAX_RECORD_BYTES, check_size, encode, encode_typed
+from ..protocol.derive import ledger_key, own_salt, party_seed
 from ..protocol.engine import Ruling
 from ..protocol.errors import CanonicalError, DoorError, LedgerError, TollbookError
 from ..protocol.keys import key_text, pae, signature_text
@@ -56,6 +32,7 @@ from ..protocol.world import world_of
 from .audit import Auditor
 from .notes import Checkpoint, print_checkpoint, sign_note
 from .parts import misfits, named_by, part_text
+from .plan import Plan, opened_by
 from .records import DECISION, ENVELOPE_BYTES, KEY, MESSAGE, Part, read_body
 from .run import Member, Run
 from .store import Draft
@@ -64,6 +41,8 @@ from .voice import Voice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import msgspec
 
     from ..protocol.tables import Facts
     from .blobs import Blob
@@ -74,26 +53,6 @@ T = TypeVar("T")
 GROUP_RECORDS = 100
 _FIRST = ("open", "brief")
 MAX_BODY_BYTES = MAX_RECORD_BYTES - ENVELOPE_BYTES
-
-
-class Seat(NamedTuple):
-    """A party to be: its role, who plays it, and its key if it brings one (raw, 32 bytes)."""
-
-    id: str
-    role: str
-    agent: Agent
-    key: bytes | None = None
-
-
-class Plan(NamedTuple):
-    """What a run is opened with, keys and nonce aside."""
-
-    world: WorldRef
-    seats: Sequence[Seat]
-    seed: str
-    origin: Origin
-    task: TaskRef | None = None
-    trial: int = 0
 
 
 class Writer:
@@ -145,7 +104,7 @@ class Writer:
             LedgerError: `run.exists`, or an `open` that is not good.
             WorldError: an unknown world.
         """
-        opened = _opened(secret, name, plan, facts.root)
+        opened = opened_by(plan, secret, name, facts.root)
         run = Run(opened, world_of(plan.world), facts)
         objection = run.opening()
         if objection is not None:
@@ -422,27 +381,3 @@ def _open_run(auditor: Auditor, run_id: str) -> Run:
     if run is None or run.state is None:
         raise LedgerError("run.facts", f"the start rows of run `{run_id[:12]}` are not here", hint)
     return run
-
-
-def _opened(secret: bytes, name: str, plan: Plan, facts: str) -> Open:
-    blank = Open(
-        catalog=None,
-        facts=facts,
-        ledger=LedgerKey(key="", name=name),
-        nonce="",
-        origin=plan.origin,
-        parent=None,
-        parties=[Party(agent=seat.agent, id=seat.id, key="", role=seat.role) for seat in plan.seats],
-        seed=plan.seed,
-        task=plan.task,
-        trial=plan.trial,
-        world=plan.world,
-    )
-    run_nonce = nonce(secret, digest(blank))
-    keys = [seat.key or party_key(secret, run_nonce, seat.id).public for seat in plan.seats]
-    return replace(
-        blank,
-        ledger=LedgerKey(key=key_text(ledger_key(secret).public), name=name),
-        nonce=run_nonce,
-        parties=[replace(party, key=key_text(key)) for party, key in zip(blank.parties, keys, strict=True)],
-    )

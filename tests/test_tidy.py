@@ -186,7 +186,7 @@ def test_every_module_keeps(rule: str) -> None:
         (2,   "determinism", "tasks/a.py",           "import random\nfrom uuid import uuid4"),
         (3,   "determinism", "ledger/a.py",          "import time\nfrom datetime import date\nos.urandom(1)"),
         (3,   "determinism", "tasks/a.py",           "eval('1')\nexec('1')\nhash(a)"),
-        (1,   "determinism", "ledger/lock.py",      "import time\nimport secrets"),
+        (1,   "determinism", "ledger/lock.py",       "import time\nimport secrets"),
         (1,   "determinism", "ledger/secret.py",     "import time\nimport secrets"),
         (1,   "determinism", "tasks/a.py",           "import pickle"),
         (0,   "size",        "ledger/a.py",          "def f():\n" + "    a\n" * 59),

@@ -15,7 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...ledger.blobs import Blob, facts_blob, task_blob
-from ...ledger.writer import Plan, Seat, Voice, Writer
+from ...ledger.plan import Plan, Seat
+from ...ledger.writer import Voice, Writer
 from ...protocol.bodies import Agent, Origin, TaskRef, WorldRef
 from ...protocol.bodies import Source as OriginSource
 from ...protocol.draws import seed_of

@@ -22,9 +22,10 @@ from forge import checkpoint_of
 from tollbook.ledger.blobs import facts_blob, task_blob
 from tollbook.ledger.bundle import export_lines
 from tollbook.ledger.notes import sign_note
+from tollbook.ledger.plan import Plan, Seat
 from tollbook.ledger.records import leaf_of_record
 from tollbook.ledger.store import Store
-from tollbook.ledger.writer import Plan, Seat, Voice, Writer
+from tollbook.ledger.writer import Voice, Writer
 from tollbook.protocol.bodies import Agent, KeyChange, Origin, TaskRef, WorldRef
 from tollbook.protocol.canonical import encode, encode_typed
 from tollbook.protocol.derive import ledger_key, party_seed

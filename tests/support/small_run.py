@@ -17,9 +17,10 @@ import msgspec
 
 from tollbook.ledger.blobs import facts_blob, task_blob
 from tollbook.ledger.bundle import export_lines
+from tollbook.ledger.plan import Plan, Seat
 from tollbook.ledger.run import Run
 from tollbook.ledger.store import Store
-from tollbook.ledger.writer import GROUP_RECORDS, Plan, Seat, Writer
+from tollbook.ledger.writer import GROUP_RECORDS, Writer
 from tollbook.protocol.bodies import Agent, KeyChange, Message, Open, Origin, Outcome, TaskRef, WorldRef
 from tollbook.protocol.canonical import encode
 from tollbook.protocol.derive import ledger_key

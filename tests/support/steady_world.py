@@ -12,8 +12,9 @@ import msgspec
 from small_run import AGENT, NAME, SECRET
 
 from tollbook.ledger.blobs import facts_blob
+from tollbook.ledger.plan import Plan, Seat
 from tollbook.ledger.store import Store
-from tollbook.ledger.writer import Plan, Seat, Writer
+from tollbook.ledger.writer import Writer
 from tollbook.protocol import world as worlds
 from tollbook.protocol.bodies import Origin, WorldRef
 from tollbook.protocol.canonical import encode_typed
