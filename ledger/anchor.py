@@ -15,10 +15,9 @@ Source: C2SP tlog-checkpoint; RFC 9162 2.1.4 (consistency).
 
 from __future__ import annotations
 
-from binascii import b2a_base64
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from ..protocol.canonical import admit_any
+from ..protocol.canonical import admit_any, base64_text
 from ..protocol.errors import CanonicalError, KeyRefusedError, NoteError
 from .notes import MAX_NOTE_BYTES, Vkey, parse_checkpoint, verify_note, vkey_of
 from .run import Objection, Run
@@ -106,7 +105,7 @@ def _check_own(run: Run, note: str) -> Iterator[Objection]:
         yield Objection(
             "checkpoint.size", f"the checkpoint counts `{size[:20]}` records, the run has {run.size}"
         )
-    if root != b2a_base64(run.root(), newline=False).decode():
+    if root != base64_text(run.root()):
         yield Objection("checkpoint.root", "the checkpoint's root is not that of the records")
 
 

@@ -20,11 +20,11 @@ Source: C2SP signed-note and tlog-checkpoint; the vkey is that of Go's
 from __future__ import annotations
 
 import re
-from binascii import a2b_base64, b2a_base64
 from hashlib import sha256
 
 import msgspec
 
+from ..protocol.canonical import base64_bytes, base64_text
 from ..protocol.errors import NoteError
 from ..protocol.keys import KEY_BYTES, SigningKey, check_public, verify
 from ..protocol.merkle import HASH_BYTES
@@ -93,7 +93,7 @@ def vkey_of(name: str, key: bytes) -> Vkey:
 
 def print_vkey(vkey: Vkey) -> str:
     """The line by which a reader pins a key."""
-    return f"{vkey.name}+{vkey.key_id.hex()}+{_base64(_ED25519 + vkey.key)}"
+    return f"{vkey.name}+{vkey.key_id.hex()}+{base64_text(_ED25519 + vkey.key)}"
 
 
 def parse_vkey(text: str) -> Vkey:
@@ -105,7 +105,7 @@ def parse_vkey(text: str) -> Vkey:
     """
     # Base64 has `+` too, so only the first two of them separate.
     match = _VKEY.fullmatch(text)
-    data = _from_base64(match[3]) if match else None
+    data = base64_bytes(match[3]) if match else None
     if match is None or data is None or len(data) != 1 + KEY_BYTES or data[:1] != _ED25519:
         raise NoteError("note.vkey", "a text is not a verifier key", _VKEY_HINT)
     vkey = vkey_of(match[1], data[1:])
@@ -121,7 +121,7 @@ def print_note(note: Note) -> str:
         NoteError: as `parse_note`, for a note that it could not have parsed.
     """
     _check_note(note)
-    lines = [f"{_DASH}{one.name} {_base64(one.key_id + one.data)}\n" for one in note.signatures]
+    lines = [f"{_DASH}{one.name} {base64_text(one.key_id + one.data)}\n" for one in note.signatures]
     printed = note.text + "\n" + "".join(lines)
     _check_size(printed)
     return printed
@@ -180,7 +180,7 @@ def print_checkpoint(checkpoint: Checkpoint) -> str:
         NoteError: `note.checkpoint`.
     """
     _check_checkpoint(checkpoint)
-    return f"{checkpoint.origin}\n{checkpoint.size}\n{_base64(checkpoint.root)}\n"
+    return f"{checkpoint.origin}\n{checkpoint.size}\n{base64_text(checkpoint.root)}\n"
 
 
 def parse_checkpoint(text: str) -> Checkpoint:
@@ -190,7 +190,7 @@ def parse_checkpoint(text: str) -> Checkpoint:
         NoteError: `note.checkpoint`.
     """
     match = _CHECKPOINT.fullmatch(text)
-    root = _from_base64(match[3]) if match else None
+    root = base64_bytes(match[3]) if match else None
     if match is None or root is None:
         raise NoteError(
             "note.checkpoint", "a checkpoint is origin, decimal size and base64 root on three lines"
@@ -202,7 +202,7 @@ def parse_checkpoint(text: str) -> Checkpoint:
 
 def _parse_line(line: str) -> Signature:
     match = _LINE.fullmatch(line)
-    data = _from_base64(match[2]) if match else None
+    data = base64_bytes(match[2]) if match else None
     if match is None or data is None:
         raise NoteError("note.form", f"a signature line is not `{_DASH}<name> <base64>`")
     return Signature(match[1], data[:_ID_BYTES], data[_ID_BYTES:])
@@ -242,16 +242,3 @@ def _check_checkpoint(checkpoint: Checkpoint) -> None:
         raise NoteError("note.checkpoint", "a checkpoint's size is not from 0 to below 2^63")
     if len(checkpoint.root) != HASH_BYTES:
         raise NoteError("note.checkpoint", f"a checkpoint's root is not {HASH_BYTES} bytes")
-
-
-def _base64(data: bytes) -> str:
-    return b2a_base64(data, newline=False).decode()
-
-
-def _from_base64(text: str) -> bytes | None:
-    """The bytes of their only base64 spelling, or None."""
-    try:
-        data = a2b_base64(text)
-    except ValueError:
-        return None
-    return data if _base64(data) == text else None

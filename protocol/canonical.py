@@ -9,13 +9,16 @@ msgspec's sorted encoder prints what RFC 8785 prints, so admitting only bytes
 that encode back to themselves refuses duplicate keys, spaces, ``1.0``, ``-0``,
 escaped ASCII and byte order marks in one comparison.
 
+Bytes within a text are padded standard base64, which has one spelling here too.
+
 Not here: signatures (`keys`), what a record holds (`tollbook.ledger.records`).
 
-Source: RFC 8785 (JSON Canonicalization Scheme) 3.2.
+Source: RFC 8785 (JSON Canonicalization Scheme) 3.2; RFC 4648 4 (base64).
 """
 
 from __future__ import annotations
 
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Annotated, Any, TypeVar, cast
@@ -147,6 +150,21 @@ def depth(data: bytes) -> int:
         brackets = brackets.replace(b"()", b"")
         level += 1
     return min(level + brackets.count(b"("), MAX_DEPTH + 1)
+
+
+def base64_text(data: bytes) -> str:
+    """Bytes as padded standard base64."""
+    return b2a_base64(data, newline=False).decode()
+
+
+def base64_bytes(text: str) -> bytes | None:
+    """The bytes of their only base64 spelling, or None."""
+    try:
+        data = a2b_base64(text)
+    except ValueError:
+        return None
+    # Spare bits and stray characters that the decoder forgives don't come back when it's encoded.
+    return data if base64_text(data) == text else None
 
 
 def _check(value: object, level: int) -> None:

@@ -15,14 +15,13 @@ and stay.
 The only module that knows `cryptography`. Not here: which key may sign what
 (`tollbook.ledger`), what is derived for whom (`derive`), where a secret is kept.
 
-Source: RFC 8032 5.1 (Ed25519); RFC 5869 (HKDF); RFC 4648 4 (base64); DSSE v1,
-protocol.md (PAE); Chalkias, Garillot, Nikolaenko 2020, "Taming the many EdDSAs".
+Source: RFC 8032 5.1 (Ed25519); RFC 5869 (HKDF); DSSE v1, protocol.md (PAE);
+ Chalkias, Garillot, Nikolaenko 2020, "Taming the many EdDSAs".
 """
 
 from __future__ import annotations
 
 import hmac
-from binascii import a2b_base64, b2a_base64
 from typing import Final, final
 
 from cryptography.exceptions import InvalidSignature
@@ -31,6 +30,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from .canonical import base64_bytes, base64_text
 from .errors import DoorError, KeyRefusedError
 
 SEED_BYTES: Final = 32
@@ -151,7 +151,7 @@ def hmac16(secret: bytes, data: bytes) -> bytes:
 
 def key_text(key: bytes) -> str:
     """A public key as padded standard base64."""
-    return b2a_base64(key, newline=False).decode()
+    return base64_text(key)
 
 
 def key_bytes(text: str) -> bytes:
@@ -168,7 +168,7 @@ def key_bytes(text: str) -> bytes:
 
 def signature_text(signature: bytes) -> str:
     """A signature as padded standard base64."""
-    return b2a_base64(signature, newline=False).decode()
+    return base64_text(signature)
 
 
 def signature_bytes(text: str) -> bytes:
@@ -189,12 +189,8 @@ def _beyond_field(key: bytes) -> bool:
 
 
 def _only_spelling(text: str, size_bytes: int) -> bytes | None:
-    # The length comes first, so nothing long is decoded. Spare bits and stray
-    # characters that the decoder forgives don't come back when it's encoded.
+    # The length comes first, so nothing long is decoded.
     if len(text) != (size_bytes + 2) // 3 * 4:
         return None
-    try:
-        data = a2b_base64(text)
-    except ValueError:
-        return None
-    return data if len(data) == size_bytes and b2a_base64(data, newline=False).decode() == text else None
+    data = base64_bytes(text)
+    return data if data is not None and len(data) == size_bytes else None
