@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..protocol.bodies import Decision, Message, Turn
-from .findings import Check, Finding, State
+from .findings import NEEDED, Check, Finding, State
 
 if TYPE_CHECKING:
     from .run import Run
@@ -65,6 +65,4 @@ class Audit(NamedTuple):
     @property
     def good(self) -> bool:
         """Whether the run is sealed and every check up to 5 was done and passed."""
-        return self.outcome is not None and all(
-            self.checks[check] == "done" for check in ("1", "2", "3", "4", "5")
-        )
+        return self.outcome is not None and all(self.checks[check] == "done" for check in NEEDED)

@@ -26,6 +26,9 @@ CHECKS: dict[Check, str] = {
     "6": "conduct, or the source of an imported run",
 }
 
+NEEDED: tuple[Check, ...] = ("1", "2", "3", "4", "5")
+"""The checks that a sealed run must pass; an open one, without seal or checkpoint yet, the first three."""
+
 _CHECK_OF: dict[str, Check] = {
     "record": "1",
     "grammar": "1",

@@ -24,7 +24,6 @@ import msgspec
 from ..protocol.bodies import Brief, Decision, KeyChange, Message, Open, PartText, Seal, Turn
 from ..protocol.canonical import (
     MAX_DEPTH,
-    MAX_OPEN_BYTES,
     MAX_RECORD_BYTES,
     Hex,
     Id,
@@ -176,8 +175,3 @@ def leaf_of(seq: int, kind: str, prev: str, body: bytes, sig: str | None) -> byt
 def leaf_of_record(record: bytes) -> bytes:
     """The leaf hash of a record's canonical bytes, 32 bytes."""
     return sha256(b"\x00" + record).digest()
-
-
-def limit_of(kind: str) -> int:
-    """The most bytes that a record of this kind may have."""
-    return MAX_OPEN_BYTES if kind == "open" else MAX_RECORD_BYTES

@@ -121,7 +121,7 @@ def verify_bundle(path: Path, pins: Pins = NO_PINS, *, keep: bool = False) -> It
         for section in bundle.runs():
             if held is not None:
                 yield held
-            audit = audit_section(section, shelf, pins, known, keep=keep)
+            audit = _audit_section(section, shelf, pins, known, keep=keep)
             held = _with(audit, *flaws) if flaws else audit
             flaws = []
         assert held is not None, "a bundle holds a run"
@@ -130,7 +130,7 @@ def verify_bundle(path: Path, pins: Pins = NO_PINS, *, keep: bool = False) -> It
         yield _with(held, *flaws) if flaws else held
 
 
-def audit_section(
+def _audit_section(
     section: Section, shelf: Shelf, pins: Pins, known: set[str], *, keep: bool = False
 ) -> Audit:
     """The audit of one run of a bundle, whose id joins those that are `known`."""
@@ -140,11 +140,6 @@ def audit_section(
             auditor.unread(record.code, record.text, record.data)
         else:
             auditor.record(record)
-    return finish_section(auditor, section, known)
-
-
-def finish_section(auditor: Auditor, section: Section, known: set[str]) -> Audit:
-    """The audit of a run of a bundle whose records were seen."""
     for line, flaw in section.flaws:
         auditor.end(flaw.code, f"line {line}: {flaw.text}")
     if auditor.label in known:

@@ -76,12 +76,6 @@ class Frontier:
             root = node_hash(left, root)
         return root
 
-    def copy(self) -> Frontier:
-        """A frontier that grows on its own from here."""
-        twin = Frontier()
-        twin._hashes, twin._size = self._hashes.copy(), self._size
-        return twin
-
 
 class Tree:
     """A tree built once and kept whole, to be shared by many runs."""

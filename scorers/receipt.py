@@ -24,11 +24,11 @@ from ..ledger.notes import MAX_NOTE_BYTES, Vkey, parse_note, sign_note, verify_n
 from ..protocol.canonical import MAX_INTEGER, Hex, Id, Index, Integer, admit, encode_typed
 from ..protocol.errors import CanonicalError, NoteError, ScoreError
 from ..protocol.keys import SigningKey
+from .predicates import FULL
 from .score import Score
 from .verdict import Value, Verdict
 
 HEADER: Final = "tollbook.receipt/1\n"
-_FULL = 1_000
 
 Stated = bool | tuple[Integer, Integer] | Literal["error", "undecided"]
 """A predicate's value as a receipt states it."""
@@ -200,12 +200,12 @@ def _parse(text: str) -> Receipt:
 def _problem(receipt: Receipt) -> str | None:
     """What no printed receipt could have stated, though its types admit it."""
     if isinstance(receipt.score, int):
-        if not 0 <= receipt.score <= _FULL:
+        if not 0 <= receipt.score <= FULL:
             return "its score is not of 1000"
     else:
         numerator, denominator = receipt.score
         lowest = denominator > 1 and Fraction(numerator, denominator).as_integer_ratio() == receipt.score
-        if not lowest or not 0 <= numerator <= _FULL * denominator:
+        if not lowest or not 0 <= numerator <= FULL * denominator:
             return "its score is not a fraction in lowest terms, of 1000"
     if list(receipt.checks) != [check for check in CHECKS if check in receipt.checks]:
         return "its checks are not in order, each once"

@@ -16,15 +16,13 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from ..ledger.audit import Audit
-from ..ledger.findings import CHECKS, Check, State
+from ..ledger.findings import CHECKS, NEEDED, Check, State
 from .predicates import FULL, PredicateSet
 from .verdict import Defect, Flag, Verdict, judge
 from .view import View
 
 Outcome = Literal["scored", "undecided", "open", "abandoned", "invalid"]
 OUTCOMES: tuple[Outcome, ...] = ("scored", "undecided", "open", "abandoned", "invalid")
-
-_MUST_BE_DONE: tuple[Check, ...] = ("1", "2", "3", "4", "5")
 
 
 class Score(NamedTuple):
@@ -101,7 +99,7 @@ def standing(audit: Audit) -> tuple[Outcome, str] | None:
         reason = f"check {failed[0]} failed" + ("" if first is None else f": {first.code}, {first.text}")
         return "invalid", reason
     sealed = audit.outcome is not None
-    needed = _MUST_BE_DONE if sealed else _MUST_BE_DONE[:3]
+    needed = NEEDED if sealed else NEEDED[:3]
     missing = [check for check in needed if audit.checks[check] != "done"]
     if missing:
         return "invalid", f"check {missing[0]} was not done"

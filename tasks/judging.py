@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..protocol.canonical import digest_typed
 from ..protocol.errors import ScoreError
-from ..scorers.predicates import PredicateSet, load
+from ..scorers.predicates import MAX_FILE_BYTES, PredicateSet, load
 from ..scorers.schema import check_names
 from ..scorers.score import Score, score_run, standing
 from ..scorers.view import case_view
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ..protocol.world import World
 
 ACTOR = "assistant"
-_MAX_FILE_BYTES = 64 * 1024
 _HINT = "give a file of predicates"
 _ACTION_ID = re.compile(r"(.+)_[0-9]+", re.DOTALL)
 
@@ -48,9 +47,9 @@ def read_predicates(path: Path | None) -> PredicateSet:
         own = files("tollbook.tasks") / "suites" / "retail" / "recorded.toml"
         return load(own.read_text(encoding="utf-8"))
     with path.open("rb") as file:
-        data = file.read(_MAX_FILE_BYTES + 1)
-    if len(data) > _MAX_FILE_BYTES:
-        raise ScoreError("predicate.size", f"`{path}` is over {_MAX_FILE_BYTES} bytes", _HINT)
+        data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise ScoreError("predicate.size", f"`{path}` is over {MAX_FILE_BYTES} bytes", _HINT)
     try:
         predicates = load(data.decode())
         _ = predicates.programs  # compiled here, where the file's name is at hand

@@ -18,6 +18,7 @@ import msgspec
 
 from ..bodies import Part, Text
 from ..canonical import MAX_ARRAY
+from ..world import kind_of
 
 Texts = Annotated[tuple[Text, ...], msgspec.Meta(max_length=MAX_ARRAY)]
 
@@ -184,5 +185,5 @@ TOOLS: tuple[type[msgspec.Struct], ...] = (
 
 ACTIONS: tuple[type[msgspec.Struct], ...] = (*TOOLS, SendMessage, UnparsedCall, UnparsedAnswer)
 
-TOOL_NAMES = frozenset(str(tool.__struct_config__.tag).removeprefix("tool.") for tool in TOOLS)
+TOOL_NAMES = frozenset(kind_of(tool).removeprefix("tool.") for tool in TOOLS)
 """The names that the shop's tools are called by."""

@@ -16,7 +16,7 @@ import msgspec
 from ..bodies import Scalar
 from ..errors import WorldError
 from ..tables import Row, State
-from ..world import Accepted, Act, Refusal, Shown, World
+from ..world import Accepted, Act, Refusal, Shown, World, kind_of
 from .actions import ACTIONS, TOOLS
 from .events import EVENTS
 from .modes import MODES, Mode
@@ -37,7 +37,7 @@ class RetailWorld(World):
     actions = ACTIONS
     events = EVENTS
     roles: ClassVar = {
-        **{str(tool.__struct_config__.tag): _ASSISTANT for tool in TOOLS},
+        **{kind_of(tool): _ASSISTANT for tool in TOOLS},
         "call.unparsed": _ASSISTANT,
         "message.send": frozenset({"assistant", "user"}),
     }

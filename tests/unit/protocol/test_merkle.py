@@ -228,14 +228,6 @@ def test_no_consistency_proof_is_made_for_sizes_out_of_order(old: int, size: int
     assert caught.value.code == "proof.size"
 
 
-def test_a_frontier_counts_and_its_copy_grows_alone() -> None:
-    first = Frontier(LEAVES[:7])
-    second = first.copy()
-    second.append(LEAVES[7])
-    assert (7, ROOTS[7]) == (first.size, first.root())
-    assert (8, ROOTS[8]) == (second.size, second.root())
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_root_with_one_leaf_replaced(size: int) -> None:
     tree = Tree(LEAVES[:size])
