@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from ..protocol.bodies import Decision, Message
-from ..protocol.canonical import MAX_OPEN_BYTES, MAX_RECORD_BYTES, admit_any, encode_typed
+from ..protocol.canonical import MAX_OPEN_BYTES, MAX_RECORD_BYTES, admit_any
 from ..protocol.engine import admit_kind
 from ..protocol.errors import BundleError, CanonicalError, WorldError
 from ..protocol.world import world_of
 from .anchor import NO_PINS, Pins, check_notes
 from .audited import Audit, Deed, Evidence
 from .blobs import Shelf
-from .findings import CHECKS, Check, Finding, State, place_of
+from .findings import CHECKS, Check, Finding, State, place_of, quoted
 from .parts import misfits, named_by
 from .records import (
     BODIES,
@@ -419,9 +419,4 @@ def _difference(made: bytes, stored: bytes) -> str:
     given: dict[str, Any] = msgspec.json.decode(made)
     claimed: dict[str, Any] = msgspec.json.decode(stored)
     field = next(field for field in _DECISION_ORDER if claimed[field] != given[field])
-    return f"the rules give another `{field}`: `{_short(given[field])}`"
-
-
-def _short(value: object, limit: int = 60) -> str:
-    text = encode_typed(value).decode()
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return f"the rules give another `{field}`: {quoted(given[field])}"

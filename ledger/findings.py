@@ -14,6 +14,8 @@ from typing import Literal
 
 import msgspec
 
+from ..protocol.canonical import encode_typed
+
 Check = Literal["1", "2", "3", "4", "5", "6"]
 State = Literal["done", "failed", "not done"]
 
@@ -29,6 +31,7 @@ CHECKS: dict[Check, str] = {
 NEEDED: tuple[Check, ...] = ("1", "2", "3", "4", "5")
 """The checks that a sealed run must pass; an open one, without seal or checkpoint yet, the first three."""
 
+_QUOTED = 60
 _CHECK_OF: dict[str, Check] = {
     "record": "1",
     "grammar": "1",
@@ -84,3 +87,9 @@ def place_of(finding: Finding) -> tuple[bool, int, Check, int]:
     """Where a finding comes among those of its run: by record, the run's own last, then by check."""
     rank = _RANK.get(finding.code, len(_ORDER))
     return finding.seq is None, finding.seq or 0, finding.check, rank
+
+
+def quoted(value: object) -> str:
+    """A value's JSON in backticks, cut to sixty characters, for a finding's text."""
+    text = encode_typed(value).decode()
+    return f"`{text}`" if len(text) <= _QUOTED else f"`{text[: _QUOTED - 1]}…`"

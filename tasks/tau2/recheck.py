@@ -24,7 +24,7 @@ import msgspec
 
 from ...ledger.audit import MAX_FINDINGS, Audit, Deed, Evidence
 from ...ledger.blobs import facts_blob
-from ...ledger.findings import Finding
+from ...ledger.findings import Finding, quoted
 from ...ledger.store import Store
 from ...ledger.verify import audit_run, shelf_of
 from ...protocol.canonical import encode_typed
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 # Nothing that this secret signs is kept or compared.
 _SECRET = bytes(SECRET_BYTES)
 _NAME = "recheck"
-_SHOWN = 60
 
 
 class _Difference(NamedTuple):
@@ -169,7 +168,7 @@ def _compared(pair: _Pair, again: Audit) -> Iterator[Finding]:
 def _opens(run: Open, again: Open) -> Iterator[_Difference]:
     for field, one, other in zip(_OPEN, _of_open(run), _of_open(again), strict=True):
         if one != other:
-            yield _Difference(0, f"the source gives another `{field}`: {_short(other)}")
+            yield _Difference(0, f"the source gives another `{field}`: {quoted(other)}")
 
 
 _OPEN = ("world", "facts", "task", "trial", "seed", "parties", "origin")
@@ -215,7 +214,7 @@ def _kind(one: Deed | Evidence | None) -> str:
 def _fields(seq: int, mine: dict[str, Any], theirs: dict[str, Any]) -> Iterator[_Difference]:
     for field, other in theirs.items():
         if mine.get(field, other) != other:
-            yield _Difference(seq, f"the source gives another `{field}`: {_short(other)}")
+            yield _Difference(seq, f"the source gives another `{field}`: {quoted(other)}")
 
 
 def _of_message(deed: Deed, again: Deed) -> dict[str, Any]:
@@ -243,8 +242,3 @@ def _of_turn(turn: Evidence, again: Evidence) -> dict[str, Any]:
         "parts": [body.gave is not None, body.given is not None],
         **{field: text for field, text in turn.texts.items() if field in again.texts},
     }
-
-
-def _short(value: object) -> str:
-    text = encode_typed(value).decode()
-    return f"`{text}`" if len(text) <= _SHOWN else f"`{text[:_SHOWN]}…`"
