@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from ..protocol.bodies import Decision, Message
-from ..protocol.canonical import MAX_OPEN_BYTES, MAX_RECORD_BYTES, admit_any
-from ..protocol.engine import admit_kind
+from ..protocol.canonical import MAX_OPEN_BYTES, MAX_RECORD_BYTES
 from ..protocol.errors import BundleError, CanonicalError, WorldError
 from ..protocol.world import world_of
 from .anchor import NO_PINS, Pins, check_notes
@@ -41,12 +40,12 @@ from .records import (
     TURN,
     ZERO,
     Stored,
-    check_nested,
+    check_form,
+    check_record_size,
     leaf_of,
     leaf_of_record,
     read_body,
     read_claimed,
-    record_bytes,
 )
 from .run import Objection, Run
 
@@ -218,11 +217,11 @@ class Auditor:
         run = self.run
         if run is None:
             if len(stored.body) > MAX_OPEN_BYTES - ENVELOPE_BYTES:
-                self._check_size(stored, MAX_OPEN_BYTES)
+                check_record_size(stored, MAX_OPEN_BYTES)
             self._first(stored)
             return
         if len(stored.body) > MAX_RECORD_BYTES - ENVELOPE_BYTES:
-            self._check_size(stored, MAX_RECORD_BYTES)
+            check_record_size(stored, MAX_RECORD_BYTES)
         if stored.prev is not None and stored.prev != run.prev:
             self.find("record.prev", "prev is not the leaf of the record before", self._size)
         kind = stored.kind
@@ -233,7 +232,7 @@ class Auditor:
             or self._seal is not None
             or (kind == "decision") is (self._message is None)
         ):
-            self._check_form(stored)
+            check_form(stored)
             self._misplaced(kind)
             raise _Stop
         if kind != "brief":
@@ -243,22 +242,6 @@ class Auditor:
         if stored.sig is not None and kind not in _SIGNED:
             self.find("signature.unexpected", f"a {kind} is not signed", self._size)
         handler(self, stored)
-
-    def _check_size(self, stored: Stored, limit: int) -> None:
-        size = len(record_bytes(stored.seq, stored.kind, stored.prev or ZERO, stored.body, stored.sig))
-        if size > limit:
-            raise CanonicalError("canonical.size", f"{size} bytes are over the limit of {limit}")
-
-    def _check_form(self, stored: Stored) -> None:
-        """Reads a record only to see whether it can be read."""
-        if stored.kind == "decision":
-            read_claimed(stored.body)
-        elif stored.kind in BODIES:
-            body = read_body(stored.body, BODIES[stored.kind])
-            if isinstance(body, Message):
-                check_nested(bytes(body.action), 2)
-                admit_any(bytes(body.action))
-                admit_kind(bytes(body.action))
 
     def _misplaced(self, kind: str) -> None:
         """Says why no record of this kind may come here."""
@@ -280,7 +263,7 @@ class Auditor:
             return
         opened = read_body(stored.body, OPEN, MAX_OPEN_BYTES) if stored.kind == "open" else None
         if opened is None:
-            self._check_form(stored)
+            check_form(stored)
         if stored.prev not in (None, ZERO):
             self.find("record.prev", "prev of the first record is not 64 zeros", self._size)
         if opened is None:

@@ -33,6 +33,7 @@ from ..protocol.canonical import (
     depth,
     encode_typed,
 )
+from ..protocol.engine import admit_kind
 from ..protocol.errors import CanonicalError
 
 T = TypeVar("T")
@@ -137,6 +138,34 @@ def read_claimed(body: bytes) -> Claimed:
         raise CanonicalError("canonical.form", f"bytes are not of the expected form: {error}") from None
     admit_any(body)  # events may hold more fields than are read here
     return claimed
+
+
+def check_form(stored: Stored) -> None:
+    """Refuses a record whose body isn't of its kind's form; one of no kind has none.
+
+    Raises:
+        CanonicalError: as `read_body` and `read_claimed`.
+    """
+    if stored.kind == "decision":
+        read_claimed(stored.body)
+    elif stored.kind in BODIES:
+        body = read_body(stored.body, BODIES[stored.kind])
+        if isinstance(body, Message):
+            check_nested(bytes(body.action), 2)
+            admit_any(bytes(body.action))
+            admit_kind(bytes(body.action))
+
+
+def check_record_size(stored: Stored, limit_bytes: int) -> None:
+    """Refuses a record that is too large with what stands around its body.
+
+    Raises:
+        CanonicalError: `canonical.size`.
+    """
+    prev = stored.prev or ZERO
+    size_bytes = len(record_bytes(stored.seq, stored.kind, prev, stored.body, stored.sig))
+    if size_bytes > limit_bytes:
+        raise CanonicalError("canonical.size", f"{size_bytes} bytes are over the limit of {limit_bytes}")
 
 
 def check_nested(data: bytes, level: int) -> None:
