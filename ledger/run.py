@@ -218,7 +218,8 @@ class Run(Chain):
             addressees = self._addressees
             while len(addressees) < seq:
                 addressees.append(0)
-            addressees.append(self._places[message.to])
+            # Without start rows a decision is taken at its word, which may be that nobody was reached.
+            addressees.append(self._places.get(message.to, 0))
 
     def reached(self, seq: int, party: str) -> bool:
         """Whether record `seq` is an accepted message sent to `party`."""

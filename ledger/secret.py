@@ -79,7 +79,7 @@ def make_secret(path: Path) -> bytes:
         error.filename, error.filename2 = str(path), None
         raise
     finally:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # what went wrong before is what matters
             draft.unlink()
     _sync_folder(path.parent)
     return secret

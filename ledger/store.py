@@ -203,6 +203,10 @@ class Store:
         with self._transaction():
             self.refuse_known(run_id)
             run = int(self._one("SELECT coalesce(max(run), 0) + 1 FROM runs"))
+            if run > _MAX_RUN:
+                raise LedgerError(
+                    "store.damaged", f"`{self.path}` numbers its runs beyond 2^32", "restore it from a copy"
+                )
             self._connection.execute("INSERT INTO runs VALUES (?, ?)", (run, run_id))
             for digest, lines in blobs:
                 if not self._one("SELECT count(*) FROM blobs WHERE digest = ?", digest):
@@ -440,6 +444,9 @@ def _typed(value: object, kind: type[T]) -> T:
         what = f"the file is damaged: a column holds {type(value).__name__}, not {kind.__name__}"
         raise LedgerError("store.damaged", what, DAMAGED_HINT)
     return value
+
+
+_MAX_RUN = 2**32 - 2  # a place is run · 2^31 + seq, in 63 bits
 
 
 def _place(run: int, seq: int) -> int:

@@ -53,15 +53,17 @@ def audit_run(  # noqa: PLR0913 - one run of a store, and how to judge it
             for stored in store.records(run):
                 auditor.record(stored)
             notes = store.notes(run)
+            if store.size(run) == 0:
+                auditor.find("grammar.open", "the run has no record", None)
     except LedgerError as error:
         auditor.find(error.code, error.text, None)
     return auditor.finish(notes, run_id)
 
 
 def verify_store(
-    path: Path, runs: Sequence[tuple[int, str]], pins: Pins = NO_PINS, jobs: int = 1
+    path: Path, runs: Sequence[tuple[int, str]], pins: Pins = NO_PINS, jobs: int = 1, *, keep: bool = False
 ) -> Iterator[Audit]:
-    """The audits of these runs of a ledger, in their order.
+    """The audits of these runs of a ledger, in their order; those that `keep` are made in one process.
 
     What is wrong with the file as a whole comes with the first one. A
     checkpoint of a run that the ledger doesn't have gives an audit of no
@@ -70,19 +72,19 @@ def verify_store(
     with Store.read(path) as store:
         damage = store.damage()
         known = {run_id for _run, run_id in store.runs()}
-    parallel = CAN_FORK and jobs > 1 and len(runs) > 1
-    audits = _in_processes(path, runs, pins, jobs) if parallel else _in_turn(path, runs, pins)
+    parallel = CAN_FORK and jobs > 1 and len(runs) > 1 and not keep
+    audits = _in_processes(path, runs, pins, jobs) if parallel else _in_turn(path, runs, pins, keep=keep)
     for audit in audits:
         yield audit if damage is None else _with(audit, Finding("", None, "store.damaged", damage))
         damage = None
     yield from _lost(known, pins)
 
 
-def _in_turn(path: Path, runs: Sequence[tuple[int, str]], pins: Pins) -> Iterator[Audit]:
+def _in_turn(path: Path, runs: Sequence[tuple[int, str]], pins: Pins, *, keep: bool) -> Iterator[Audit]:
     with Store.read(path) as store:
         shelf = shelf_of(store)
         for run, run_id in runs:
-            yield audit_run(store, run, run_id, shelf, pins)
+            yield audit_run(store, run, run_id, shelf, pins, keep=keep)
 
 
 def _lost(known: set[str], pins: Pins) -> Iterator[Audit]:
@@ -156,6 +158,6 @@ def _in_processes(path: Path, runs: Sequence[tuple[int, str]], pins: Pins, jobs:
     """
 
     def audits(job: int) -> Iterator[Audit]:
-        return (audit._replace(replayed=None) for audit in _in_turn(path, runs[job::jobs], pins))
+        return (audit._replace(replayed=None) for audit in _in_turn(path, runs[job::jobs], pins, keep=False))
 
     yield from dealt(audits, jobs, len(runs))

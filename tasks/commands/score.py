@@ -79,7 +79,7 @@ def _receipts(
 
 
 def _audits(session: Session, what: Sequence[str], *, quiet: bool) -> Iterator[Audit]:
-    from ...ledger.verify import audit_run, shelf_of, verify_bundle  # noqa: PLC0415 - brings in the market
+    from ...ledger.verify import verify_bundle, verify_store  # noqa: PLC0415 - brings in the market
     from ..progress import progress  # noqa: PLC0415 - the help needs none
     from ..selection import bundle_of, naming, select  # noqa: PLC0415 - as above
 
@@ -89,12 +89,11 @@ def _audits(session: Session, what: Sequence[str], *, quiet: bool) -> Iterator[A
             yield from verify_bundle(bundle, keep=True)
         return
     with session.store() as store:
-        shelf = shelf_of(store)
         runs = select(store, what)
-        with progress(len(runs), "scoring", quiet=quiet) as step:
-            for run, run_id in runs:
-                yield audit_run(store, run, run_id, shelf, keep=True)
-                step()
+    with progress(len(runs), "scoring", quiet=quiet) as step:
+        for audit in verify_store(session.ledger_path, runs, keep=True):
+            yield audit
+            step()
 
 
 def _exit(scores: Sequence[Score], unkept: ScoreError | None) -> Exit:

@@ -113,12 +113,7 @@ def _audits(  # noqa: PLR0913 - what is verified, and how
     quiet: bool,
 ) -> Iterator[Audit]:
     """The audits of the runs that are asked for; `known` gets the ids of all that are there."""
-    from ...ledger.verify import (  # noqa: PLC0415 - brings in the market
-        audit_run,
-        shelf_of,
-        verify_bundle,
-        verify_store,
-    )
+    from ...ledger.verify import verify_bundle, verify_store  # noqa: PLC0415 - brings in the market
     from ..progress import progress  # noqa: PLC0415 - the help needs none
     from ..selection import bundle_of, naming, select  # noqa: PLC0415 - as above
 
@@ -132,13 +127,7 @@ def _audits(  # noqa: PLR0913 - what is verified, and how
     with session.store() as store:
         runs = select(store, what)
         known.update(run_id for _run, run_id in store.runs())
-        shelf = shelf_of(store)
-        # Those whose deeds are kept aren't handed from process to process.
-        audits = (
-            (audit_run(store, run, run_id, shelf, pins, keep=True) for run, run_id in runs)
-            if keep
-            else verify_store(session.ledger_path, runs, pins, jobs)
-        )
+        audits = verify_store(session.ledger_path, runs, pins, jobs, keep=keep)
         with progress(len(runs), "verifying", quiet=quiet) as step:
             # What the ledger says of checkpoints comes behind its runs, and is said here for bundles too.
             for audit in islice(audits, len(runs)):

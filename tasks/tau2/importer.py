@@ -20,7 +20,7 @@ from ...ledger.writer import Voice, Writer
 from ...protocol.bodies import Agent, Origin, TaskRef, WorldRef
 from ...protocol.bodies import Source as OriginSource
 from ...protocol.draws import seed_of
-from ...protocol.errors import SourceError, TollbookError, WorldError
+from ...protocol.errors import LedgerError, SourceError, TollbookError, WorldError
 from ...protocol.retail.actions import SendMessage
 from ...protocol.retail.refusals import wording
 from ...protocol.retail.shop import rows_of_shop
@@ -113,6 +113,9 @@ def import_runs(  # noqa: PLR0913 - where from, where to, and as whom
             try:
                 _import(store, secret, name, run, source.form, shop, own)
             except TollbookError as error:
+                # A ledger that can't be written refuses no run: it ends the import.
+                if isinstance(error, LedgerError) and error.code != "run.exists":
+                    raise
                 refused.append(Flawed(run.index, run.name[:MAX_NAME], error.code, error.text))
             else:
                 runs += 1

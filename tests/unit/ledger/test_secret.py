@@ -104,7 +104,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     assert caught.value.code == "secret.folder"
 
 
-@pytest.mark.parametrize("name", [".", "..", "/"])
+@pytest.mark.parametrize("name", [".", ".."])
 def test_a_path_without_a_name_is_a_folder(name: str) -> None:
     with pytest.raises(LedgerError) as caught:
         make_secret(Path(name))

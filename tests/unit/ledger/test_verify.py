@@ -247,3 +247,38 @@ def test_an_export_of_a_damaged_ledger_is_found(path: Path, tmp_path: Path) -> N
 def test_what_is_no_ledger_is_an_error(tmp_path: Path) -> None:
     assert "ledger.missing" == code_of(lambda: list(verify_store(tmp_path / "none", [])))
     assert "bundle.missing" == code_of(lambda: list(verify_bundle(tmp_path / "none")))
+
+
+def test_a_run_without_records_is_a_finding(path: Path) -> None:
+    edit(path, f"INSERT INTO runs VALUES (9, '{'ab' * 32}')")
+    last = verified(path)[-1]
+    assert (last.run, last.good, [(finding.code, finding.seq) for finding in last.findings]) == (
+        "ab" * 32,
+        False,
+        [("grammar.open", None)],
+    )
+
+
+def test_what_is_kept_comes_with_what_is_wrong_with_the_file(path: Path) -> None:
+    with Store.read(path) as store:
+        runs = store.runs()
+    kept = list(verify_store(path, runs, keep=True, jobs=2))
+    assert [bool(audit.deeds) for audit in kept] == [True, True, True]
+    assert summary(kept) == summary(verified(path))
+
+
+def test_a_decision_of_unknown_start_rows_may_accept_what_reached_nobody(tmp_path: Path) -> None:
+    """Nothing is made again then, so the file's word is taken, and ends in findings."""
+    with ledger(tmp_path / "a.db") as store:
+        small_run(store)
+        bundle = exported(store)
+    lines = [line for line in bundle.lines if not line.startswith(b'{"blob":{"kind":"rows"')]
+    (tmp_path / "a.jsonl").write_bytes(b"".join(lines).replace(b'"to":"assistant"', b'"to":"assistent"', 1))
+    audit = next(verify_bundle(tmp_path / "a.jsonl"))
+    assert "signature.invalid" in [finding.code for finding in audit.findings]
+
+
+def test_run_numbers_have_an_end(path: Path) -> None:
+    edit(path, f"INSERT INTO runs VALUES ({2**32 - 2}, '{'ab' * 32}')")
+    with ledger(path) as store:
+        assert code_of(lambda: begin(store, trial=7)) == "store.damaged"

@@ -18,7 +18,7 @@ from tollbook.ledger.store import Store
 from tollbook.ledger.verify import audit_run, shelf_of, verify_store
 from tollbook.protocol.bodies import Open
 from tollbook.protocol.derive import ledger_key
-from tollbook.protocol.errors import SourceError, WorldError
+from tollbook.protocol.errors import LedgerError, SourceError, WorldError
 from tollbook.protocol.keys import key_text
 from tollbook.tasks.tau2.importer import Imported, Shop, import_runs, read_shop
 from tollbook.tasks.tau2.recorded import read_recorded_task
@@ -419,3 +419,14 @@ def test_the_recorded_runs_in_strict_differ_in_what_is_shown(shared: Path, ledge
     imported = ledger.imports(folder / "toolorchestra_retail.json.gz", shop)
     assert (114, 873, 0, []) == (imported.runs, imported.calls, imported.uncompared, imported.refused)
     assert imported.outputs_differ > 0
+
+
+def test_a_ledger_that_fails_ends_the_import_and_refuses_no_run(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise LedgerError("ledger.write", "the disk is full")
+
+    monkeypatch.setattr(Store, "add_run", full)
+    with pytest.raises(LedgerError, match="the disk is full"):
+        ledger.takes(results(run("hello", HELLO)))
