@@ -10,18 +10,9 @@ Not here: where the states come from (replay), what a difference is worth.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from ..tables import State
 from .arithmetic import cents, number
-from .rendering import Document, Reading, order_document, product_document, user_document
-
-_DOCUMENT: dict[str, Callable[[Any, Reading], Document]] = {
-    "order": order_document,
-    "product": product_document,
-    "user": user_document,
-}
+from .rendering import DOCUMENTS, Document, Reading
 
 
 def equal(one: State, other: State) -> bool:
@@ -44,19 +35,19 @@ def equal_in_cents(one: State, other: State) -> bool:
 def record_in_cents(state: State, table: str, key: str) -> Document | None:
     """A record as the shop prints it, its amounts in cents; None when there is none."""
     row = state.get(table, key)
-    return None if row is None else _DOCUMENT[table](row, cents)
+    return None if row is None else DOCUMENTS[table](row, cents)
 
 
 def _alike(one: State, other: State, table: str, key: str, amount: Reading) -> bool:
     left, right = one.get(table, key), other.get(table, key)
     if left is None or right is None:
         return left is right
-    return left == right or _DOCUMENT[table](left, amount) == _DOCUMENT[table](right, amount)
+    return left == right or DOCUMENTS[table](left, amount) == DOCUMENTS[table](right, amount)
 
 
 def _changed(state: State) -> set[tuple[str, str]]:
-    return {(table, key) for table, key, _row in state.changed() if table in _DOCUMENT}
+    return {(table, key) for table, key, _row in state.changed() if table in DOCUMENTS}
 
 
 def _every(state: State) -> set[tuple[str, str]]:
-    return {(table, key) for table in _DOCUMENT for key, _row in state.rows(table)}
+    return {(table, key) for table in DOCUMENTS for key, _row in state.rows(table)}

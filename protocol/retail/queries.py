@@ -18,18 +18,14 @@ import msgspec
 from ..tables import Facts, State
 from ..world import Accepted, Refusal, Shown
 from . import actions
+from .arithmetic import number
 from .calculator import Refused, calculate
 from .indexes import in_file_order, product_of, user_by_email, users_by_name, variants_of
-from .rendering import order_document, product_document, text_of, user_document, variant_document
+from .rendering import DOCUMENTS, text_of, variant_document
 
 Verdict = Refusal | Accepted
 _ACCEPTED = Accepted()
 _TRANSFERRED = Shown("Transfer successful")
-_DOCUMENT: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "order": order_document,
-    "product": product_document,
-    "user": user_document,
-}
 
 
 def find_by_email(state: State, action: actions.FindUserIdByEmail) -> Verdict:
@@ -118,11 +114,11 @@ READS: dict[type[msgspec.Struct], Callable[[State, Any], Verdict]] = {
 def show_row(state: State, table: str, key: str) -> Shown:
     """A row's text."""
     if not state.is_start(table, key):
-        return Shown(text_of(_DOCUMENT[table](state.get(table, key))), [(table, key)])
+        return Shown(text_of(DOCUMENTS[table](state.get(table, key), number)), [(table, key)])
     memo = _memo(state.facts, table)
     shown = memo.get(key)
     if shown is None:
-        shown = memo[key] = Shown(text_of(_DOCUMENT[table](state.get(table, key))), [(table, key)])
+        shown = memo[key] = Shown(text_of(DOCUMENTS[table](state.get(table, key), number)), [(table, key)])
     return shown
 
 

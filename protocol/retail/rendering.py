@@ -27,7 +27,7 @@ def text_of(document: Document) -> str:
     return json.dumps(document)
 
 
-def order_document(row: Order, amount: Reading = number) -> Document:
+def order_document(row: Order, amount: Reading) -> Document:
     """An order's record."""
     difference = row.exchange_price_difference
     return {
@@ -59,7 +59,7 @@ def order_document(row: Order, amount: Reading = number) -> Document:
     }
 
 
-def user_document(row: User, amount: Reading = number) -> Document:
+def user_document(row: User, amount: Reading) -> Document:
     """A user's record."""
     return {
         "user_id": row.user_id,
@@ -71,7 +71,7 @@ def user_document(row: User, amount: Reading = number) -> Document:
     }
 
 
-def product_document(row: Product, amount: Reading = number) -> Document:
+def product_document(row: Product, amount: Reading) -> Document:
     """A product's record with all its variants."""
     return {
         "name": row.name,
@@ -118,3 +118,11 @@ def _method(method: PaymentMethod, amount: Reading) -> Document:
     if method.balance is not None:
         document["balance"] = amount(method.balance)
     return document
+
+
+DOCUMENTS: dict[str, Callable[[Any, Reading], Document]] = {
+    "order": order_document,
+    "product": product_document,
+    "user": user_document,
+}
+"""What prints the rows of each table."""
