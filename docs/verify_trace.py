@@ -132,7 +132,7 @@ def parties(run, kind, body, sig, holders, counts, floor):
     type_, payload = f"application/vnd.tollbook.{kind}.v1+json", canonical(body).encode()
     pae = b"DSSEv1 %d %b %d %b" % (len(type_), type_.encode(), len(payload), payload)
     signed, raw = kind in ("open", "message", "key"), decode64(sig or "", 64)
-    good = raw and any(verify(key, raw, pae) for key in own) if signed else sig is None
+    good = any(verify(key, raw, pae) for key in own) if signed else sig is None
     wrong = "unexpected" if not signed else "missing" if sig is None else "invalid" if raw else "form"
     floor |= {named: seq + (kind == "message")} if kind in ("brief", "message") else {}
     return codes if good else {**codes, f"signature.{wrong}" if own or not signed else "key.unknown": True}

@@ -290,6 +290,13 @@ def test_runs_share_blobs_and_are_judged_apart() -> None:
     assert expected == vt.audit(one.data() + two.data())
 
 
+def test_a_record_with_seq_0_begins_the_next_run() -> None:
+    other = sound()[:8]
+    other[0]["body"]["trial"] = 1
+    one, two = Bundle(sound()[:8]), Bundle(other, blobs=[])
+    assert ([], {one.run: False, two.run: False}) == vt.audit(one.data() + two.data())
+
+
 def test_the_same_run_twice_counts_once() -> None:
     made = Bundle(sound())
     assert ([], {made.run: True}) == vt.audit(made.data() + Bundle(sound(), blobs=[]).data())
@@ -622,6 +629,7 @@ SAID: list[tuple[str, int | None, Edit]] = [
     ("signature.invalid", 3, sign(3, "spare")),  # not added yet
     ("signature.invalid", 8, sign(8, "spare")),  # its own key, not a current one
     ("signature.invalid", 8, sign(8, "ledger")),
+    ("signature.invalid", 8, lambda records: (put(8, **{"from": "bob"})(records), sign(8, "bob")(records))),
     ("signature.invalid", 11, sign(11, "ada")),
     ("signature.invalid", 13, insert(13, record("message", message("ada", 3, 12), "ada"))),  # revoked
 ]  # fmt: skip
@@ -632,6 +640,13 @@ def test_said(code: str, seq: int | None, change: Edit) -> None:
     records = sound()
     change(records)
     assert (seq, code) == first(Bundle(records).data())
+
+
+def test_at_one_record_findings_come_by_check() -> None:
+    records = sound()
+    put(3, n=1)(records)
+    set_parts(3, text="hello")(records)
+    assert [(3, "part.digest"), (3, "message.n")] == findings(Bundle(records).data())[:2]
 
 
 @pytest.mark.parametrize(
@@ -769,6 +784,11 @@ def two_signatures(made: Bundle, more: str) -> str:
     return f"{first}\N{EM DASH} test/market {b64encode(ident + b64decode(more)).decode()}\n"
 
 
+def other_key_id(text: str) -> str:
+    """The note with the first letters of the key id in each signature changed."""
+    return re.sub(r"(?m)^(\N{EM DASH} \S+ )....", r"\1AAAA", text)
+
+
 NOTES: list[tuple[str, Callable[[Bundle], list[str]]]] = [
     ("checkpoint.missing", lambda _made: []),
     ("checkpoint.missing", lambda made: made.notes()[1:]),
@@ -782,14 +802,19 @@ NOTES: list[tuple[str, Callable[[Bundle], list[str]]]] = [
     ("checkpoint.signature", lambda made: [made.notes()[0].replace("\N{EM DASH}", "-")]),
     ("checkpoint.signature", lambda made: [made.notes()[0].replace("\n14\n", "\n15\n")]),
     ("checkpoint.signature", lambda _made: [""]),
+    ("checkpoint.signature", lambda made: [other_key_id(made.notes()[0])]),
     ("checkpoint.signature", lambda made: [two_signatures(made, KEYS["ledger"].sign(b"other text"))]),
     ("checkpoint.origin", lambda made: [note(made.checkpoint(origin="test/market"), KEYS["ledger"])]),
     ("checkpoint.origin", lambda made: [note(made.checkpoint(origin=f"o/run/{made.run}"), KEYS["ledger"])]),
     ("checkpoint.origin", lambda _made: [note("tollbook.environment/2\n", KEYS["ledger"])]),
     ("checkpoint.size", lambda made: [note(made.checkpoint(size=13), KEYS["ledger"])]),
     ("checkpoint.size", lambda made: [note(made.checkpoint(size="014"), KEYS["ledger"])]),
+    ("checkpoint.size", lambda made: [note(f"{made.origin()}\n", KEYS["ledger"])]),
+    ("checkpoint.root", lambda made: [note(f"{made.origin()}\n14\n", KEYS["ledger"])]),
     ("checkpoint.root", lambda made: [note(made.checkpoint(root="A" * 43 + "="), KEYS["ledger"])]),
     ("checkpoint.root", lambda made: [note(made.checkpoint() + "more\n", KEYS["ledger"])]),
+    ("bundle.form", lambda made: made.notes()[::-1]),
+    ("bundle.form", lambda made: [*made.notes(), made.notes()[0]]),
     ("note.signature", lambda made: [made.notes()[0], note(made.environment(), KEYS["thief"])]),
     ("note.signature", lambda made: [made.notes()[0], made.notes()[1].replace("python", "Python")]),
 ]  # fmt: skip
@@ -814,6 +839,17 @@ def test_other_signatures_beside_the_ledgers_are_passed_over() -> None:
     assert [] == findings(Bundle(sound(), notes=notes).data())
 
 
+def with_row(row: list[Any]) -> Callable[[list[Any]], object]:
+    """One more row at the end, and the state root to fit."""
+
+    def change(blobs: list[Any]) -> None:
+        for blob in blobs[:2]:
+            blob["of"] = state_root(TABLES, [*ROWS, row])
+        blobs[1]["rows"] = [*blobs[1]["rows"], row]
+
+    return change
+
+
 BAD_BLOBS: list[tuple[str, Callable[[list[Any]], object]]] = [
     ("blob.digest", lambda blobs: blobs[0].update(tables=TABLES[1:])),
     ("blob.digest", lambda blobs: [blob.update(tables=TABLES[1:]) for blob in blobs[:2]]),
@@ -825,6 +861,11 @@ BAD_BLOBS: list[tuple[str, Callable[[list[Any]], object]]] = [
     ("blob.digest", lambda blobs: blobs[1]["rows"].append(["order", "o2", 1])),
     ("blob.digest", lambda blobs: blobs[1]["rows"].append(["order", "é", {}])),
     ("blob.digest", lambda blobs: blobs[1]["rows"].append(["order", "o2"])),
+    ("blob.digest", lambda blobs: blobs[1]["rows"].append(["zoo", "z1", {}])),
+    ("blob.digest", with_row(["order", "o2", 1])),
+    ("blob.digest", with_row(["order", "o2", {}, {}])),
+    ("blob.digest", with_row(["order", "o1", {}])),
+    ("blob.digest", with_row(["order", "o0", {}])),
     ("blob.digest", lambda blobs: blobs[1]["rows"].append([["order"], "o2", {}])),
     ("blob.digest", lambda blobs: blobs[2].update(text=TASK + " ")),
     ("blob.digest", lambda blobs: blobs[2].update(kind="tusk")),
