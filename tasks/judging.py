@@ -9,9 +9,6 @@ may be given instead, and changes nothing but the judgement.
 
 from __future__ import annotations
 
-import math
-import re
-from fractions import Fraction
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -23,7 +20,7 @@ from ..scorers.schema import check_names
 from ..scorers.score import Score, score_run, standing
 from ..scorers.view import case_view
 from .tau2.oracle import oracle_of
-from .tau2.recorded import RecordedTask, read_recorded_task
+from .tau2.recorded import label_of, read_recorded_task, reward_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
 
 ACTOR = "assistant"
 _HINT = "give a file of predicates"
-_ACTION_ID = re.compile(r"(.+)_[0-9]+", re.DOTALL)
 
 
 def read_predicates(path: Path | None) -> PredicateSet:
@@ -92,25 +88,3 @@ def judge_run(audit: Audit, predicates: PredicateSet) -> Score:
 def _check_names(predicates: PredicateSet, world: World) -> None:
     """As `check_names`, once for each world."""
     check_names(predicates, world)
-
-
-def label_of(task: RecordedTask) -> str | None:
-    """What is wrong with the label of a recorded run: it names another task than it was graded by."""
-    graded = {match[1] for action in task.actions if (match := _ACTION_ID.fullmatch(action.id))}
-    if not graded or graded == {task.recorded_id}:
-        return None
-    return f"recorded as task {task.recorded_id}, graded by the actions of task {', '.join(sorted(graded))}"
-
-
-def reward_of(task: RecordedTask) -> Fraction | None:
-    """The reward that a run's makers recorded, exactly as it is written; None where there is none.
-
-    Raises:
-        ScoreError: `task.form`, it is no number.
-    """
-    try:
-        reward = None if task.reward is None else float(task.reward)
-    except ValueError:
-        what = f"the run's task is not that of a recorded run: its reward is `{task.reward}`"
-        raise ScoreError("task.form", what) from None
-    return None if reward is None or not math.isfinite(reward) else Fraction(repr(reward))

@@ -11,6 +11,9 @@ Not here: grading it again (`oracle`).
 
 from __future__ import annotations
 
+import math
+import re
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from .source import Recording
 
 FORM = "tollbook.recorded-task/1"
+_ACTION_ID = re.compile(r"(.+)_[0-9]+", re.DOTALL)
 
 
 class ReferenceAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,3 +100,25 @@ def arguments_of(action: ReferenceAction) -> dict[str, Any] | None:
     """A reference action's arguments, None where they are no object."""
     value, _text = read_arguments(action.arguments)
     return value
+
+
+def label_of(task: RecordedTask) -> str | None:
+    """What is wrong with the label of a recorded run: it names another task than it was graded by."""
+    graded = {match[1] for action in task.actions if (match := _ACTION_ID.fullmatch(action.id))}
+    if not graded or graded == {task.recorded_id}:
+        return None
+    return f"recorded as task {task.recorded_id}, graded by the actions of task {', '.join(sorted(graded))}"
+
+
+def reward_of(task: RecordedTask) -> Fraction | None:
+    """The reward that a run's makers recorded, exactly as it is written; None where there is none.
+
+    Raises:
+        ScoreError: `task.form`, it is no number.
+    """
+    try:
+        reward = None if task.reward is None else float(task.reward)
+    except ValueError:
+        what = f"the run's task is not that of a recorded run: its reward is `{task.reward}`"
+        raise ScoreError("task.form", what) from None
+    return None if reward is None or not math.isfinite(reward) else Fraction(repr(reward))

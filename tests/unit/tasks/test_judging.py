@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,7 @@ from script import Stage
 from tollbook.ledger.audit import Audit
 from tollbook.ledger.verify import verify_bundle
 from tollbook.protocol.errors import ScoreError
-from tollbook.tasks.judging import judge_run, label_of, read_predicates, reward_of
-from tollbook.tasks.tau2.recorded import RecordedTask, ReferenceAction
+from tollbook.tasks.judging import judge_run, read_predicates
 
 
 @pytest.fixture
@@ -26,76 +24,6 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
 
 def audits(stage: Stage) -> list[Audit]:
     return list(verify_bundle(stage.folder / "runs.jsonl", keep=True))
-
-
-def task(recorded_id: str, *ids: str, reward: str | None = "1.0") -> RecordedTask:
-    return RecordedTask(
-        actions=[ReferenceAction("{}", id=one, name="think", requestor="assistant") for one in ids],
-        form="tollbook.recorded-task/1",
-        graded=True,
-        groups=[],
-        recorded_id=recorded_id,
-        reward=reward,
-        simulation="s",
-        strings=[],
-        termination="user_stop",
-    )
-
-
-OTHER = "recorded as task 7, graded by the actions of task "
-
-
-@pytest.mark.parametrize(
-    ("expected",          "ids"),
-    [
-        (None,            ()),
-        (None,            ("7_0",)),
-        (None,            ("7_0", "7_1", "7_10")),
-        (OTHER + "8",     ("8_0",)),
-        (OTHER + "7, 8",  ("8_1", "7_0")),
-        (OTHER + "70",    ("70_0", "70_1")),
-        (OTHER + "a_7",   ("a_7_0",)),
-        (OTHER + "7\n",   ("7\n_0",)),
-        (None,            ("7",)),
-        (None,            ("7_",)),
-        (None,            ("7_x",)),
-        (None,            ("",)),
-        (OTHER + "8",     ("8_0", "think")),
-    ],
-)  # fmt: skip
-def test_a_label_is_wrong_where_the_actions_name_another_task(
-    expected: str | None, ids: tuple[str, ...]
-) -> None:
-    assert expected == label_of(task("7", *ids))
-
-
-@pytest.mark.parametrize(
-    ("expected",         "reward"),
-    [
-        (None,           None),
-        (Fraction(1),    "1.0"),
-        (Fraction(0),    "0.0"),
-        (Fraction(0),    "-0.0"),
-        (Fraction(1, 3), "0.3333333333333333"),
-        (Fraction(1, 10), "0.1"),
-        (None,           "nan"),
-        (None,           "inf"),
-        (None,           "-inf"),
-    ],
-)  # fmt: skip
-def test_a_reward_is_read_as_its_decimals_say(expected: Fraction | None, reward: str | None) -> None:
-    found = reward_of(task("7", reward=reward))
-    if reward == "0.3333333333333333":
-        assert found == Fraction(3333333333333333, 10**16)
-    else:
-        assert expected == found
-
-
-@pytest.mark.parametrize("reward", ["", "one", "1.0.0", "0x1"])
-def test_a_reward_that_is_no_number_is_refused(reward: str) -> None:
-    with pytest.raises(ScoreError, match="its reward is") as error:
-        reward_of(task("7", reward=reward))
-    assert error.value.code == "task.form"
 
 
 def test_the_packages_predicates_judge_where_none_are_given(stage: Stage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -12,10 +13,13 @@ from tollbook.protocol.errors import CanonicalError, ScoreError
 from tollbook.tasks.tau2.grading import Graded, Reference
 from tollbook.tasks.tau2.recorded import (
     FORM,
+    RecordedTask,
     ReferenceAction,
     arguments_of,
+    label_of,
     read_recorded_task,
     recorded_task,
+    reward_of,
 )
 from tollbook.tasks.tau2.source import Recording
 
@@ -94,3 +98,69 @@ def test_another_document_is_no_recorded_task(text: str) -> None:
 )  # fmt: skip
 def test_arguments_of_a_reference_are_an_object_or_none(expected: dict[str, Any] | None, text: str) -> None:
     assert expected == arguments_of(ReferenceAction(text, "0_0", "calculate", "assistant"))
+
+
+def task(recorded_id: str, *ids: str, reward: str | None = "1.0") -> RecordedTask:
+    return RecordedTask(
+        actions=[ReferenceAction("{}", id=one, name="think", requestor="assistant") for one in ids],
+        form="tollbook.recorded-task/1",
+        graded=True,
+        groups=[],
+        recorded_id=recorded_id,
+        reward=reward,
+        simulation="s",
+        strings=[],
+        termination="user_stop",
+    )
+
+
+OTHER = "recorded as task 7, graded by the actions of task "
+
+
+@pytest.mark.parametrize(
+    ("expected",          "ids"),
+    [
+        (None,            ()),
+        (None,            ("7_0",)),
+        (None,            ("7_0", "7_1", "7_10")),
+        (OTHER + "8",     ("8_0",)),
+        (OTHER + "7, 8",  ("8_1", "7_0")),
+        (OTHER + "70",    ("70_0", "70_1")),
+        (OTHER + "a_7",   ("a_7_0",)),
+        (OTHER + "7\n",   ("7\n_0",)),
+        (None,            ("7",)),
+        (None,            ("7_",)),
+        (None,            ("7_x",)),
+        (None,            ("",)),
+        (OTHER + "8",     ("8_0", "think")),
+    ],
+)  # fmt: skip
+def test_a_label_is_wrong_where_the_actions_name_another_task(
+    expected: str | None, ids: tuple[str, ...]
+) -> None:
+    assert expected == label_of(task("7", *ids))
+
+
+@pytest.mark.parametrize(
+    ("expected",         "reward"),
+    [
+        (None,           None),
+        (Fraction(1),    "1.0"),
+        (Fraction(0),    "0.0"),
+        (Fraction(0),    "-0.0"),
+        (Fraction(3333333333333333, 10**16), "0.3333333333333333"),
+        (Fraction(1, 10), "0.1"),
+        (None,           "nan"),
+        (None,           "inf"),
+        (None,           "-inf"),
+    ],
+)  # fmt: skip
+def test_a_reward_is_read_as_its_decimals_say(expected: Fraction | None, reward: str | None) -> None:
+    assert expected == reward_of(task("7", reward=reward))
+
+
+@pytest.mark.parametrize("reward", ["", "one", "1.0.0", "0x1"])
+def test_a_reward_that_is_no_number_is_refused(reward: str) -> None:
+    with pytest.raises(ScoreError, match="its reward is") as error:
+        reward_of(task("7", reward=reward))
+    assert error.value.code == "task.form"
