@@ -73,15 +73,9 @@ class Chain:
         self._leaves = bytearray()
         self._last_root: tuple[int, bytes] = (0, EMPTY_ROOT)
 
-    def link(self, kind: str, body: bytes, sig: str | None) -> str:
-        """Appends a record to the chain and returns its leaf in hex."""
-        leaf = leaf_of(self.size, kind, self.prev, body, sig)
-        self._leaves += leaf
-        self.prev = leaf.hex()
-        if self.size == 0:
-            self.id = self.prev
-        self.size += 1
-        return self.prev
+    def link(self, kind: str, body: bytes, sig: str | None) -> None:
+        """Appends a record to the chain."""
+        self.link_leaf(leaf_of(self.size, kind, self.prev, body, sig))
 
     def link_leaf(self, leaf: bytes) -> None:
         """Appends a record by its leaf."""

@@ -47,6 +47,7 @@ from .records import Part, Stored
 T = TypeVar("T")
 
 _PREFIX_LENGTH = 64
+_MAX_RUN = 2**32 - 2  # a place is run · 2^31 + seq, in 63 bits
 
 _OVERVIEW = """
 SELECT runs.id AS run, opened.body ->> '$.world.name' AS world, opened.body ->> '$.task.id' AS task,
@@ -293,7 +294,11 @@ class Store:
             self._connection.rollback()
 
     def identity(self) -> tuple[str, str]:
-        """The ledger's name and public key."""
+        """The ledger's name and public key.
+
+        Raises:
+            LedgerError: `ledger.form`, the file doesn't say.
+        """
         rows = list(self._rows("SELECT name, key FROM ledger"))
         if len(rows) != 1 or not all(isinstance(text, str) for text in rows[0]):
             raise LedgerError("ledger.form", f"`{self.path}` says no ledger name", "restore it from a copy")
@@ -316,7 +321,11 @@ class Store:
         raise LedgerError("run.unknown", f"no run number `{run}` in this ledger", "see `tollbook ls`")
 
     def overview(self) -> list[dict[str, Any]]:
-        """One row a run for people: id, world, task, case, records and outcome (None while open)."""
+        """One row a run for people: id, world, task, case, records and outcome (None while open).
+
+        Raises:
+            LedgerError: `store.damaged`.
+        """
         try:
             return list(self._database.query(_OVERVIEW))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
         except Unreadable as error:
@@ -444,9 +453,6 @@ def _typed(value: object, kind: type[T]) -> T:
         what = f"the file is damaged: a column holds {type(value).__name__}, not {kind.__name__}"
         raise LedgerError("store.damaged", what, DAMAGED_HINT)
     return value
-
-
-_MAX_RUN = 2**32 - 2  # a place is run · 2^31 + seq, in 63 bits
 
 
 def _place(run: int, seq: int) -> int:
