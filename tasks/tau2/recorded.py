@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FORM = "tollbook.recorded-task/1"
 _ACTION_ID = re.compile(r"(.+)_[0-9]+", re.DOTALL)
+_TASK_NUMBER = re.compile(r"[0-9]+(?:_[0-9]+)*")
 
 
 class ReferenceAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,8 +104,12 @@ def arguments_of(action: ReferenceAction) -> dict[str, Any] | None:
 
 
 def label_of(task: RecordedTask) -> str | None:
-    """What is wrong with the label of a recorded run: it names another task than it was graded by."""
-    graded = {match[1] for action in task.actions if (match := _ACTION_ID.fullmatch(action.id))}
+    """What is wrong with the label of a recorded run: it names another task than it was graded by.
+
+    Tasks go by numbers. An id made by a clock, as `action_1746656550382`, names none.
+    """
+    named = {match[1] for action in task.actions if (match := _ACTION_ID.fullmatch(action.id))}
+    graded = {name for name in named if name == task.recorded_id or _TASK_NUMBER.fullmatch(name)}
     if not graded or graded == {task.recorded_id}:
         return None
     return f"recorded as task {task.recorded_id}, graded by the actions of task {', '.join(sorted(graded))}"

@@ -126,8 +126,12 @@ OTHER = "recorded as task 7, graded by the actions of task "
         (OTHER + "8",     ("8_0",)),
         (OTHER + "7, 8",  ("8_1", "7_0")),
         (OTHER + "70",    ("70_0", "70_1")),
-        (OTHER + "a_7",   ("a_7_0",)),
-        (OTHER + "7\n",   ("7\n_0",)),
+        (OTHER + "7_2",   ("7_2_0",)),
+        (None,            ("a_7_0",)),
+        (None,            ("7\n_0",)),
+        (None,            ("action_1746656550382",)),
+        (None,            ("7_0", "action_1746656550382")),
+        (OTHER + "8",     ("8_0", "action_1746656550382")),
         (None,            ("7",)),
         (None,            ("7_",)),
         (None,            ("7_x",)),
@@ -139,6 +143,14 @@ def test_a_label_is_wrong_where_the_actions_name_another_task(
     expected: str | None, ids: tuple[str, ...]
 ) -> None:
     assert expected == label_of(task("7", *ids))
+
+
+@pytest.mark.parametrize(
+    ("recorded_id", "ids"), [("7_2", ("7_2_0", "7_2_1")), ("returns", ("returns_0", "action_17"))]
+)
+def test_a_label_may_be_other_than_a_number(recorded_id: str, ids: tuple[str, ...]) -> None:
+    assert label_of(task(recorded_id, *ids)) is None
+    assert label_of(task(recorded_id, *ids, "8_0")) is not None
 
 
 @pytest.mark.parametrize(
