@@ -185,8 +185,10 @@ def _refused(audit: Audit, store: Store) -> Refused | None:
     """
     for finding in audit.findings:
         if finding.check == "1":
-            place = "its file" if not finding.run else f"record {finding.seq}"
-            raise _damage(f"run {audit.run[:12]}, {place}", finding.code, finding.text)
+            place = (
+                ", its file" if not finding.run else "" if finding.seq is None else f", record {finding.seq}"
+            )
+            raise _damage(f"run {audit.run[:12]}{place}", finding.code, finding.text)
     if audit.findings:
         first = audit.findings[0]
         return Refused(audit.run, first.code, f"run `{audit.run[:12]}` is not good: {first.text}")

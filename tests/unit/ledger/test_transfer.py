@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -251,3 +252,12 @@ def test_any_text_survives(tmp_path: Path) -> None:
     transfer, again = taken(bundle, tmp_path)
     assert 1 == len(transfer.runs)
     assert bundle.lines == again.lines
+
+
+def test_damage_that_is_at_no_record_names_none(bundle: Exported, tmp_path: Path) -> None:
+    path = Exported([*bundle.lines, bundle.lines[-1]]).write(tmp_path / "in.jsonl")
+    with other(tmp_path) as store, pytest.raises(BundleError) as caught:
+        import_bundle(path, store)
+    with Store.read(tmp_path / "other.db") as store:
+        assert [] == store.runs()
+    assert re.match(r"the file is damaged at run [0-9a-f]{12}: bundle\.form: ", caught.value.text)
