@@ -92,4 +92,4 @@ def place_of(finding: Finding) -> tuple[bool, int, Check, int]:
 def quoted(value: object) -> str:
     """A value's JSON in backticks, cut to sixty characters, for a finding's text."""
     text = encode_typed(value).decode()
-    return f"`{text}`" if len(text) <= _QUOTED else f"`{text[: _QUOTED - 1]}…`"
+    return f"`{text}`" if len(text) <= _QUOTED else f"`{text[:_QUOTED]}…`"
