@@ -1,6 +1,6 @@
 """Checks 1, 2 and 5 of FORMAT.md, without a line of `tollbook`: `verify_trace.py FILE [LEDGER'S VKEY]`.
 
-Exit: 0 no finding, 3 findings, 1 no run. Source: RFC 8032 5.1, RFC 6962 2.1, RFC 8785, DSSE v1, signed-note.
+Exit: 0 good, 3 findings, 1 not sealed. Source: RFC 8032 5.1, RFC 6962 2.1, RFC 8785, DSSE v1, signed-note.
 """
 
 import json
@@ -196,4 +196,4 @@ if __name__ == "__main__":
     sys.stdout.writelines(f"finding {run} {seq} {code}\n" for run, seq, code in found)
     anchored = sys.argv[2:] and all(runs.values()) and not found
     print(f"{len(runs)} runs, {len(found)} findings, {'anchored' if anchored else 'unanchored'}")
-    sys.exit(3 if found else 0 if runs else "error: the file holds no run")
+    sys.exit(3 if found else not all(runs.values()) if runs else "error: the file holds no run")

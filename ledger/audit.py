@@ -350,7 +350,7 @@ class Auditor:
     def _turn(self, stored: Stored) -> None:
         assert self.run is not None
         turn = read_body(stored.body, TURN)
-        self._object(self.run.turn(turn.party, None))
+        self._object(self.run.turn(turn.party, turn.n))
         named = (("gave", turn.gave), ("given", turn.given))
         self._parts(stored, {field: digest for field, digest in named if digest is not None})
         if self._keep:

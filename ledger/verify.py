@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..protocol.errors import LedgerError, NoteError
-from .anchor import NO_PINS, Pins, too_short
+from ..protocol.errors import LedgerError
+from .anchor import NO_PINS, Pins
 from .audit import Audit, Auditor
 from .blobs import Blob, Shelf, misnamed
 from .bundle import Bundle, Flaw, Section, open_bundle
@@ -21,7 +21,7 @@ from .notes import parse_checkpoint, parse_note
 from .store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
     from pathlib import Path
 
 
@@ -65,19 +65,16 @@ def verify_store(
 ) -> Iterator[Audit]:
     """The audits of these runs of a ledger, in their order; those that `keep` are made in one process.
 
-    What is wrong with the file as a whole comes with the first one. A
-    checkpoint of a run that the ledger doesn't have gives an audit of no
-    records, at the end.
+    What is wrong with the file as a whole comes with the first one. What
+    checkpoints are of no run: `strays`.
     """
     with Store.read(path) as store:
         damage = store.damage()
-        known = {run_id for _run, run_id in store.runs()}
     parallel = CAN_FORK and jobs > 1 and len(runs) > 1 and not keep
     audits = _in_processes(path, runs, pins, jobs) if parallel else _in_turn(path, runs, pins, keep=keep)
     for audit in audits:
         yield audit if damage is None else _with(audit, Finding("", None, "store.damaged", damage))
         damage = None
-    yield from _lost(known, pins)
 
 
 def _in_turn(path: Path, runs: Sequence[tuple[int, str]], pins: Pins, *, keep: bool) -> Iterator[Audit]:
@@ -87,17 +84,20 @@ def _in_turn(path: Path, runs: Sequence[tuple[int, str]], pins: Pins, *, keep: b
             yield audit_run(store, run, run_id, shelf, pins, keep=keep)
 
 
-def _lost(known: set[str], pins: Pins) -> Iterator[Audit]:
+def strays(audits: Sequence[Audit], known: Container[str], pins: Pins) -> Iterator[Finding]:
+    """A finding for each checkpoint that is of none of these runs.
+
+    ``known`` are the ids of all runs of the file, verified or not.
+    """
     for note in pins.checkpoints:
-        try:
-            checkpoint = parse_checkpoint(parse_note(note).text)
-        except NoteError:
+        checkpoint = parse_checkpoint(parse_note(note).text)
+        name, _, run_id = checkpoint.origin.rpartition("/run/")
+        if any(audit.run == run_id and name in audit.keys for audit in audits):
             continue
-        _ledger, _, run_id = checkpoint.origin.rpartition("/run/")
+        what = f"your checkpoint of {checkpoint.size} records is of none of the runs verified"
         if run_id not in known:
-            lost = Auditor(Shelf(lambda _digest: None)).finish([], run_id)
-            finding = Finding(run_id, None, *too_short(checkpoint.size, 0))
-            yield lost._replace(findings=[finding], checks={**lost.checks, "5": "failed"})
+            what = f"log shorter than checkpoint size {checkpoint.size}: there is no such run"
+        yield Finding(run_id, None, "checkpoint.origin", f"{what}: `{checkpoint.origin}`")
 
 
 def _with(audit: Audit, *findings: Finding) -> Audit:

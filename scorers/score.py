@@ -118,17 +118,21 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
     recorded: Fraction | None = None,
     label: str | None = None,
     cluster: str | None = None,
+    unjudged: str | None = None,
 ) -> Score:
     """The score of a run.
 
     ``view`` is the run's case view; it is not looked at, and may be None, where
-    `standing` says that the run must not be judged. ``recorded`` is a reward of
-    at most 1. ``cluster`` is by default the task's digest, or the run itself.
+    `standing` says that the run must not be judged, or ``unjudged`` says why it
+    can't be. ``recorded`` is a reward of at most 1. ``cluster`` is by default the
+    task's digest, or the run itself.
     """
     opened = None if audit.replayed is None else audit.replayed.opened
     task = None if opened is None else opened.task
     stands = standing(audit)
     judged = None
+    if stands is None and unjudged is not None:
+        stands = "undecided", unjudged
     if stands is None:
         assert view is not None, "a verified run is judged by its view"
         judged = judge(predicates, view)

@@ -8,7 +8,6 @@ finding too: it is what a run that was left out looks like.
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,6 +82,7 @@ def command(  # noqa: PLR0913 - click's way to take options
     as_json: bool,
 ) -> Exit:
     """Verify runs of the ledger, by id or its beginning (all without one), or the runs of a bundle FILE."""
+    from ...ledger.verify import strays  # noqa: PLC0415 - brings in the market
     from ..pins import read_pins  # noqa: PLC0415 - brings in cryptography
 
     if db is not None and source is None:
@@ -92,7 +92,7 @@ def command(  # noqa: PLR0913 - click's way to take options
     audits = list(_audits(session, what, pins, known, jobs=jobs, keep=source is not None, quiet=as_json))
     if source is not None:
         audits = _against(source, db, audits)
-    verified = _Verified(audits, list(_strays(audits, known, pins)))
+    verified = _Verified(audits, list(strays(audits, known, pins)))
     if as_json:
         _print_json(verified)
     else:
@@ -129,8 +129,7 @@ def _audits(  # noqa: PLR0913 - what is verified, and how
         known.update(run_id for _run, run_id in store.runs())
         audits = verify_store(session.ledger_path, runs, pins, jobs, keep=keep)
         with progress(len(runs), "verifying", quiet=quiet) as step:
-            # What the ledger says of checkpoints comes behind its runs, and is said here for bundles too.
-            for audit in islice(audits, len(runs)):
+            for audit in audits:
                 yield audit
                 step()
 
@@ -147,22 +146,6 @@ def _against(source: Path, db: Path | None, audits: Sequence[Audit]) -> list[Aud
         )
         for audit in audits
     ]
-
-
-def _strays(audits: Sequence[Audit], known: set[str], pins: Pins) -> Iterator[Finding]:
-    """A finding for each checkpoint that is of none of the runs verified."""
-    from ...ledger.findings import Finding  # noqa: PLC0415 - the help needs none
-    from ...ledger.notes import parse_checkpoint, parse_note  # noqa: PLC0415 - brings in cryptography
-
-    for note in pins.checkpoints:
-        checkpoint = parse_checkpoint(parse_note(note).text)
-        name, _, run = checkpoint.origin.rpartition("/run/")
-        if any(audit.run == run and name in audit.keys for audit in audits):
-            continue
-        what = f"your checkpoint of {counted(checkpoint.size, 'record')} is of none of the runs verified"
-        if run not in known:
-            what = f"log shorter than checkpoint size {checkpoint.size}: there is no such run"
-        yield Finding(run, None, "checkpoint.origin", f"{what}: `{checkpoint.origin}`")
 
 
 def _is_pinned(audit: Audit) -> bool:
@@ -236,7 +219,7 @@ def _exit(verified: _Verified, require: str | None) -> Exit:
     """The exit code.
 
     Raises:
-        LedgerError: `verify.undone`, for runs that could not be checked whole.
+        LedgerError: `verify.undone`, for runs that could not be checked whole; `verify.open`.
     """
     runs = verified.audits
     if verified.findings:
@@ -245,6 +228,12 @@ def _exit(verified: _Verified, require: str | None) -> Exit:
     if undone:
         what = f"{undone} of {counted(len(runs), 'run')} could not be checked whole"
         raise LedgerError("verify.undone", what, "get the start rows that they name, or a newer tollbook")
+    opened = sum(audit.outcome is None for audit in runs)
+    if opened:
+        # What isn't sealed may lack its end, so a script must not take it for good.
+        what = f"{opened} of {counted(len(runs), 'run')} is open: not sealed, so not valid yet"
+        hint = "wait for its seal; a file whose end was cut off must be got whole"
+        raise LedgerError("verify.open", what, hint)
     loose = sum(not audit.anchored for audit in runs)
     if require == "anchored" and loose:
         print_error(

@@ -41,10 +41,11 @@ from small_run import (
 from steady_world import counted
 
 from tollbook.ledger.anchor import Pins
+from tollbook.ledger.audited import Audit
 from tollbook.ledger.bundle import MAX_LINE_BYTES
 from tollbook.ledger.store import Store
 from tollbook.ledger.transfer import import_bundle
-from tollbook.ledger.verify import audit_run, shelf_of, verify_bundle, verify_store
+from tollbook.ledger.verify import audit_run, shelf_of, strays, verify_bundle, verify_store
 from tollbook.ledger.writer import Writer
 from tollbook.protocol.canonical import encode
 from tollbook.protocol.errors import BundleError, CanonicalError, DoorError, ProofError, TollbookError
@@ -154,16 +155,22 @@ def test_the_main_file_copied_without_its_log(path: Path, tmp_path: Path) -> Non
         shutil.copy(path, copy)
     pins = Pins(checkpoints=(note,))
     assert [None] == firsts(path, pins)
-    for name, records in (("copy.db", 7), ("empty.db", 0)):
-        with Store.read(tmp_path / name) as store:
-            audits = list(verify_store(store.path, store.runs(), pins))
-        (finding,) = audits[0].findings
-        assert ("checkpoint.size", records) == (finding.code, audits[0].records)
-        assert f"log shorter than checkpoint size {size}: it has {records} records" == finding.text
-        assert not audits[0].anchored
+    (audit,) = audits_of(copy, pins)
+    (finding,) = audit.findings
+    assert ("checkpoint.size", 7) == (finding.code, audit.records)
+    assert f"log shorter than checkpoint size {size}: it has 7 records" == finding.text
+    (stray,) = strays(audits_of(tmp_path / "empty.db", pins), (), pins)
+    assert "checkpoint.origin" == stray.code
+    assert stray.text.startswith(f"log shorter than checkpoint size {size}: there is no such run")
+    assert not audit.anchored
     with Store.read(copy) as store:
         assert [None] == firsts(copy)  # without a checkpoint from outside, it is an open run like any other
         assert 7 == store.size(1)
+
+
+def audits_of(path: Path, pins: Pins) -> list[Audit]:
+    with Store.read(path) as store:
+        return list(verify_store(path, store.runs(), pins))
 
 
 # JSONL export with torn last line, then import or append

@@ -25,6 +25,7 @@ FORMLESS = {
         "brief.party", "checkpoint.root", "key.form", "key.unknown", "message.from", "message.seen",
         "part.orphan", "record.prev", "record.spelling", "signature.form", "signature.invalid", "turn.party",
     },
+    "turn.n": {"record.prev"},
     "bundle.form": {"blob.digest", "note.signature", "part.digest"},
 }  # fmt: skip
 """What the independent verifier says instead of a form that it doesn't know."""

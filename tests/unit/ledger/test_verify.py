@@ -15,7 +15,7 @@ from tollbook.ledger.anchor import Pins
 from tollbook.ledger.audited import Audit
 from tollbook.ledger.notes import vkey_of
 from tollbook.ledger.store import Store
-from tollbook.ledger.verify import audit_run, shelf_of, verify_bundle, verify_store
+from tollbook.ledger.verify import audit_run, shelf_of, strays, verify_bundle, verify_store
 from tollbook.protocol.derive import ledger_key
 from tollbook.protocol.errors import BundleError, LedgerError
 from tollbook.protocol.retail.actions import ListAllProductTypes
@@ -136,20 +136,21 @@ def test_a_run_is_audited_as_it_stands_at_one_moment(path: Path, monkeypatch: py
 def test_a_checkpoint_of_a_run_that_is_gone_is_said(path: Path, tmp_path: Path) -> None:
     with Store.read(path) as store:
         notes = tuple(store.notes(run)[0] for run in (1, 2))
+        ids = [run_id for _run, run_id in store.runs()]
     pins = Pins(checkpoints=notes)
     assert [True, True, False] == [audit.anchored for audit in verified(path, pins)]
     with Store.read(path) as store:
         some = list(verify_store(path, store.runs()[2:], pins))
     assert 1 == len(some)
+    assert ["is of none of the runs verified" in one.text for one in strays(some, ids, pins)] == [True] * 2
     other = tmp_path / "other.db"
     with ledger(other) as store:
         small_run(store, trial=1)
     audits = verified(other, pins)
-    assert [True, False] == [audit.good for audit in audits]
-    assert audits[0].anchored
-    (finding,) = audits[1].findings
-    assert (audits[1].run, "checkpoint.size") == (finding.run, finding.code)
-    assert "log shorter than checkpoint size 24: it has 0 records" == finding.text
+    assert [(True, True)] == [(audit.good, audit.anchored) for audit in audits]
+    (finding,) = strays(audits, {audits[0].run}, pins)
+    assert (ids[0], None, "checkpoint.origin") == (finding.run, finding.seq, finding.code)
+    assert finding.text.startswith("log shorter than checkpoint size 24: there is no such run")
 
 
 def test_a_bundles_flaws_come_with_its_first_run(path: Path, tmp_path: Path) -> None:
