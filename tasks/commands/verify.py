@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ...ledger.audit import Audit
     from ...ledger.findings import Finding
 
-_NEEDED = ("1", "2", "3", "4", "5")
-
 
 class _Verified(NamedTuple):
     """The audits of the runs, and what was found of checkpoints that are of none of them."""
@@ -211,7 +209,9 @@ def _verdict(audit: Audit) -> str:
 
 def _undone(audit: Audit) -> list[str]:
     """The checks that a run needs and that were not done; an open run has no seal or checkpoint yet."""
-    needed = _NEEDED if audit.outcome is not None else _NEEDED[:3]
+    from ...ledger.findings import NEEDED  # noqa: PLC0415 - the help needs none
+
+    needed = NEEDED if audit.outcome is not None else NEEDED[:3]
     return [check for check in needed if audit.checks[check] != "done"]
 
 
