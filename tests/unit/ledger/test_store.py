@@ -293,7 +293,8 @@ def test_a_reader_with_a_snapshot_holds_up_nobody_and_the_log_is_reported(path: 
             assert list(range(2, 10_002)) == [
                 int(one.body) for one in reader.records(run) if one.kind == "turn"
             ]
-    assert 0 == Store.read(path).backlog_bytes
+    with Store.read(path) as reader:
+        assert 0 == reader.backlog_bytes
     assert not database.log_of(path).exists() or database.log_of(path).stat().st_size == 0
 
 
