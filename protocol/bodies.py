@@ -24,6 +24,9 @@ Text = Annotated[str, msgspec.Meta(max_length=2_000)]
 Part = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}(?!\n)$", extra={"part": True})]
 """An action's field that holds the digest of a part: free text that no rule reads."""
 
+Made = Annotated[str, msgspec.Meta(extra={"made": True})]
+"""An event's field that holds the key of a row that the event makes."""
+
 Outcome = Literal["completed", "turn_limit", "agent_stopped", "agent_failed", "abandoned", "imported"]
 
 

@@ -101,7 +101,7 @@ def decide(  # noqa: PLR0913 - a message, its place and the run around it
     allowed = world.senders.get(type(action))
     if allowed is not None and role not in allowed:
         return _refused(Refusal("party.role", {"kind": kind_of(type(action)), "role": role}), seq)
-    act = Act(action, message.sender, role, seq)
+    act = Act(action, message.sender, role, seq, message.to)
     verdict = world.decide(state, act)
     if isinstance(verdict, Refusal):
         return _refused(verdict, seq)

@@ -26,12 +26,16 @@ from .errors import WorldError
 from .tables import Facts, Row, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .bodies import Scalar, WorldRef
 
 IDEMPOTENCY = "idempotency"
 """The table of remembered message keys, part of every world."""
+
+
+StartRows = dict[str, dict[str, dict[str, Any]]]
+"""Start rows as plain columns: table → key → column → value."""
 
 
 class Act(msgspec.Struct, frozen=True):
@@ -41,6 +45,7 @@ class Act(msgspec.Struct, frozen=True):
     sender: str
     role: str
     seq: int
+    to: str | None = None
 
 
 class Refusal(NamedTuple):
@@ -86,6 +91,11 @@ class World(ABC):
     A subclass states ``tables`` (row type by table), ``actions`` and
     ``events`` (structs tagged ``kind``), and ``roles`` (who may send a kind;
     kinds that aren't listed are open to every role).
+
+    For tasks it also states ``queries`` (kinds that only read, and are sent to
+    nobody), ``clock`` (the kind by which the operator moves time on), and
+    ``taking`` and ``refusing`` (kinds that accept, or turn down, what is there
+    to decide; those furthest along first), which careless policies use.
     """
 
     name: ClassVar[str]
@@ -94,6 +104,10 @@ class World(ABC):
     actions: ClassVar[tuple[type[msgspec.Struct], ...]]
     events: ClassVar[tuple[type[msgspec.Struct], ...]]
     roles: ClassVar[Mapping[str, frozenset[str]]] = {}
+    queries: ClassVar[frozenset[str]] = frozenset()
+    clock: ClassVar[str | None] = None
+    taking: ClassVar[tuple[str, ...]] = ()
+    refusing: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def decide(self, state: State, act: Act) -> Refusal | Accepted:
@@ -110,6 +124,18 @@ class World(ABC):
     def broken(self, state: State) -> str | None:  # noqa: ARG002 - a market without invariants
         """The invariant that the staged rows break, or None."""
         return None
+
+    def tick(self, state: State) -> int:  # noqa: ARG002 - a market without a clock
+        """The market's time."""
+        return 0
+
+    def complete(self, rows: StartRows) -> StartRows:
+        """Start rows as an author writes them, made whole: columns and rows that follow from the others.
+
+        Raises:
+            WorldError: `facts.row`, for rows that contradict each other.
+        """
+        return rows
 
     @cached_property
     def action_decoder(self) -> msgspec.json.Decoder[Any]:
@@ -173,24 +199,42 @@ def _row_of(data: bytes, decoder: msgspec.json.Decoder[Row]) -> Row:
     return row
 
 
+def made_fields(event: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of an event that hold keys of rows that it makes (`bodies.Made`), sorted."""
+    known = _MADE_FIELDS.get(event)
+    if known is None:
+        known = tuple(name for name, marks in _marks(event) if "made" in marks)
+        _MADE_FIELDS[event] = known
+    return known
+
+
+def row_fields(action: type[msgspec.Struct]) -> dict[str, str]:
+    """The fields of an action that name a row, each with its table: those marked `Meta(extra={"row": table})`."""
+    return {name: cast("str", marks["row"]) for name, marks in _marks(action) if "row" in marks}
+
+
 def part_fields(action: type[msgspec.Struct]) -> tuple[str, ...]:
     """The fields of an action that hold digests of parts, sorted."""
     known = _PART_FIELDS.get(action)
     if known is None:
-        info = msgspec.inspect.type_info(action)
-        assert isinstance(info, msgspec.inspect.StructType)
-        known = tuple(sorted(field.encode_name for field in info.fields if _is_part(field.type)))
+        known = tuple(name for name, marks in _marks(action) if "part" in marks)
         _PART_FIELDS[action] = known
     return known
 
 
-def _is_part(kind: msgspec.inspect.Type) -> bool:
-    marks = cast("dict[str, object] | None", getattr(kind, "extra", None))  # `Meta` gives it
-    return marks is not None and "part" in marks
+def _marks(struct: type[msgspec.Struct]) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """The fields of a struct that carry marks, sorted by name."""
+    info = msgspec.inspect.type_info(struct)
+    assert isinstance(info, msgspec.inspect.StructType)
+    for field in sorted(info.fields, key=lambda field: field.encode_name):
+        marks = cast("Mapping[str, object] | None", getattr(field.type, "extra", None))  # `Meta` gives it
+        if marks is not None:
+            yield field.encode_name, marks
 
 
+_MADE_FIELDS: dict[type[msgspec.Struct], tuple[str, ...]] = {}
 _PART_FIELDS: dict[type[msgspec.Struct], tuple[str, ...]] = {}
-_WORLDS: dict[tuple[str, int], str] = {("retail", 0): ".retail.world"}
+_WORLDS: dict[tuple[str, int], str] = {("commerce", 0): ".commerce.world", ("retail", 0): ".retail.world"}
 _KNOWN: dict[bytes, World] = {}
 
 

@@ -253,7 +253,7 @@ class _Builder:
             for event in events:
                 self._world.evolve(state, event)
             sender = deed.message.sender
-            act = Act(deed.action, sender, self._run.roles[sender], deed.seq)
+            act = Act(deed.action, sender, self._run.roles[sender], deed.seq, deed.message.to)
             shown = self._world.show(state, act, events)
             if shown is not None:
                 results[deed.seq] = _plain(shown.value)
