@@ -1,7 +1,7 @@
 """Compiling and running CEL: what the runtime's oddities are turned into.
 
-    source, names  →  Program(reach)      compiled once
-    view           →  Activation          converted once a run
+    source, scope  →  Program(reach)      compiled once
+    document       →  Activation          converted once
     Program, Activation  →  plain value | Failure
 
 An error of an expression comes back from the runtime as a value whose plain
@@ -19,7 +19,10 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, cast
@@ -29,7 +32,9 @@ from .profile import Reach, objection, reach
 from .syntax import Checked, read
 
 Activation = Any
-"""A case view as the runtime holds it."""
+"""A document as the runtime holds it."""
+
+_DRAW: ContextVar[Callable[[str, int, int], int]] = ContextVar("draw")  # the runtime's functions are static
 
 MAX_EXPRESSION = 2_000
 """The most characters of one expression, as its author wrote it."""
@@ -37,10 +42,11 @@ MAX_EXPRESSION = 2_000
 _MAX_NESTING = 32
 _LIBRARIES = ("bindings", "lists", "math", "optional", "sets", "strings", "two-var-comprehensions")
 _STATUS = re.compile(r"[A-Z_]+: ")
+_UNDECLARED = re.compile(r"undeclared reference to '([^']*)'")
 _PLACE = re.compile(r"(?:[A-Z_]+: )?ERROR: <input>:(\d+):\d+: (.*)")
 
-# The static type of each name of the case view; what isn't declared doesn't compile.
-NAMES: Mapping[str, str] = {
+# The static type of each name; what a place doesn't see isn't declared there, and doesn't compile.
+_SHAPES: Mapping[str, str] = {
     "acts": "acts",
     "case": "record",
     "did": "kinds",
@@ -48,15 +54,32 @@ NAMES: Mapping[str, str] = {
     "facts": "index",
     "final": "rows",
     "heard": "kinds",
+    "i": "int",
     "initial": "rows",
+    "it": "any",
     "known": "rows",
     "mandate": "record",
+    "me": "text",
+    "message": "any",
     "oracle": "record",
     "read": "seqs",
     "refused": "kinds",
     "tick": "int",
 }
-"""The names of the case view that predicates see, and the shape of each."""
+
+
+class Scope(NamedTuple):
+    """What the expressions of one place see: names, and whether they may draw from the seed."""
+
+    names: tuple[str, ...]
+    draws: bool = False
+
+
+JUDGE = Scope(tuple(name for name in _SHAPES if name not in ("i", "it", "me", "message")))
+"""The names of the case view, which predicates see."""
+
+RESERVED = frozenset(_SHAPES)
+"""The names that mean something somewhere; a let can't have one of them."""
 
 
 class Failure(NamedTuple):
@@ -98,20 +121,20 @@ class Program:
         return plain
 
 
-def compile_source(source: str, extra: Iterable[str] = ()) -> Program:
-    """The program of an expression over the case view and further names of any type.
+def compile_source(source: str, scope: Scope = JUDGE, extra: Iterable[str] = ()) -> Program:
+    """The program of an expression over what its place sees, and further names of any type.
 
     Raises:
         ScoreError: `predicate.compile`, `predicate.profile`; the text begins with the line, if known.
     """
     try:
-        return _compile(source, tuple(sorted(extra)))
+        return _compile(source, scope, tuple(sorted(extra)))
     except _UncompiledError as error:
         where = f"line {error.line}: " if error.line else ""
-        raise ScoreError("predicate.compile", where + error.text) from None
+        raise ScoreError("predicate.compile", where + error.text, _hint(error.text, scope, extra)) from None
 
 
-def compile_bound(lets: Sequence[tuple[str, str]], body: str) -> Program:
+def compile_bound(lets: Sequence[tuple[str, str]], body: str, scope: Scope = JUDGE) -> Program:
     """The program of an expression inside `cel.bind`s, the first let outermost.
 
     Each expression compiles by itself already, so what fails here is how they fit.
@@ -121,14 +144,31 @@ def compile_bound(lets: Sequence[tuple[str, str]], body: str) -> Program:
     """
     opened = "".join(f"cel.bind({name}, (\n{source}\n),\n" for name, source in lets)
     try:
-        return _compile(f"{opened}(\n{body}\n){')' * len(lets)}", ())
+        return _compile(f"{opened}(\n{body}\n){')' * len(lets)}", scope, ())
     except _UncompiledError as error:
         raise ScoreError("predicate.compile", _where(lets, error.line) + error.text) from None
 
 
 def activation(document: Mapping[str, Any]) -> Activation:
-    """The view as the runtime holds it: made once a run, used by every program."""
-    return _environment(()).Activation({name: document[name] for name in NAMES if name in document})
+    """The names and their values as the runtime holds them; any program may run on it that sees no others.
+
+    It is read when a program first asks for a name, so the document must not change any more.
+    """
+    return _environment(JUDGE, ()).Activation({name: document[name] for name in _SHAPES if name in document})
+
+
+@contextmanager
+def drawing(draw: Callable[[str, int, int], int]) -> Generator[None]:
+    """Within it, `draw(label, low, high)` of places that may draw is this function."""
+    token = _DRAW.set(draw)
+    try:
+        yield
+    finally:
+        _DRAW.reset(token)
+
+
+def _drawn(label: str, low: int, high: int) -> int:
+    return _DRAW.get()(label, low, high)
 
 
 def _own_nulls(plain: object) -> None:
@@ -153,29 +193,33 @@ def _cel() -> Any:  # noqa: ANN401 - a module
 
 
 @cache
-def _environment(extra: tuple[str, ...]) -> Any:  # noqa: ANN401 - the library's own type, known when imported
+def _environment(scope: Scope, extra: tuple[str, ...]) -> Any:  # noqa: ANN401 - the library's own type, known when imported
     cel = _cel()
     kind = cel.Type
     record = kind.Map(kind.STRING, kind.DYN)
     rows = kind.Map(kind.STRING, kind.List(kind.DYN))
     shapes = {
         "acts": kind.List(kind.DYN),
+        "any": kind.DYN,
         "index": kind.Map(kind.STRING, record),
         "int": kind.INT,
         "kinds": kind.Map(kind.STRING, rows),
         "record": record,
         "rows": rows,
         "seqs": kind.Map(kind.STRING, kind.Map(kind.STRING, kind.INT)),
+        "text": kind.STRING,
     }
     libraries = ", ".join(f"{{name: {name}}}" for name in _LIBRARIES)
     config = cel.NewEnvConfigFromYaml(f"extensions: [{libraries}]")
-    names = {name: shapes[shape] for name, shape in NAMES.items()}
-    return cel.NewEnv(config=config, variables={**names, **dict.fromkeys(extra, kind.DYN)})
+    names = {name: shapes[_SHAPES[name]] for name in scope.names}
+    overload = cel.Overload("draw_text", kind.INT, [kind.STRING, kind.INT, kind.INT], impl=_drawn)
+    draws = [cel.FunctionDecl("draw", [overload])] if scope.draws else []
+    return cel.NewEnv(config=config, variables={**names, **dict.fromkeys(extra, kind.DYN)}, functions=draws)
 
 
-def _compile(source: str, extra: tuple[str, ...]) -> Program:
+def _compile(source: str, scope: Scope, extra: tuple[str, ...]) -> Program:
     try:
-        expression = _environment(extra).compile(source)
+        expression = _environment(scope, extra).compile(source)
     except (RuntimeError, TypeError, ValueError) as error:
         raise _uncompiled(str(error)) from None
     checked = read(expression.serialize())
@@ -193,6 +237,18 @@ def _uncompiled(text: str) -> _UncompiledError:
     for noise in (" [INVALID_ARGUMENT]", " (in container '')"):
         problem = problem.removesuffix(noise)
     return _UncompiledError(int(found[1]) if found else 0, _one_line(problem))
+
+
+def _hint(text: str, scope: Scope, extra: Iterable[str]) -> str | None:
+    """What to try where a name isn't declared."""
+    found = _UNDECLARED.search(text)
+    if found is None:
+        return None
+    names = [*scope.names, *extra]
+    seen = f"what may be used here: {', '.join(sorted(names)) or 'nothing but literals'}"
+    name = found[1].partition(".")[0]
+    close = [] if name in _SHAPES else get_close_matches(name, names, 1)
+    return f"did you mean `{close[0]}`?" if close else seen
 
 
 def _where(lets: Sequence[tuple[str, str]], line: int) -> str:

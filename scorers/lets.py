@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Final
 
 from ..protocol.errors import ScoreError
-from .cel import Program, compile_bound, compile_source
+from .cel import JUDGE, Program, Scope, compile_bound, compile_source
 
 MAX_LETS: Final = 16
 """The most lets that one expression may use; the runtime nests no deeper than 32."""
@@ -26,8 +26,9 @@ MAX_LETS: Final = 16
 class Lets:
     """Puts around an expression the lets that it uses, and before them those that they use."""
 
-    def __init__(self, lets: Mapping[str, str]) -> None:
+    def __init__(self, lets: Mapping[str, str], scope: Scope = JUDGE) -> None:
         self._lets = lets
+        self._scope = scope
 
     def program(self, source: str) -> Program:
         """The program of an expression with its lets.
@@ -43,7 +44,7 @@ class Lets:
         if len(wanted) > MAX_LETS:
             problem = f"{len(wanted)} lets are used, over the limit of {MAX_LETS}"
             raise ScoreError("predicate.lets", problem, "write some of them where they are used")
-        return compile_bound([(name, self._lets[name]) for name in order if name in wanted], source)
+        return compile_bound([(name, self._lets[name]) for name in order if name in wanted], source, self._scope)
 
     @cached_property
     def _uses(self) -> dict[str, tuple[str, ...]]:
@@ -56,7 +57,7 @@ class Lets:
         return uses
 
     def _used(self, source: str) -> tuple[str, ...]:
-        free = compile_source(source, self._lets).reach.free
+        free = compile_source(source, self._scope, self._lets).reach.free
         return tuple(name for name in self._lets if name in free)
 
 

@@ -28,7 +28,7 @@ import msgspec
 from ..protocol.canonical import digest
 from ..protocol.errors import ScoreError
 from . import profile
-from .cel import MAX_EXPRESSION, NAMES, Program
+from .cel import JUDGE, MAX_EXPRESSION, RESERVED, Program
 from .lets import Lets, near, ordered
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -43,7 +43,7 @@ Stage = Literal["search", "evidence", "choice", "execution", "authority"]
 STAGES: Final[tuple[Stage, ...]] = ("search", "evidence", "choice", "execution", "authority")
 
 _ID = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_RESERVED = frozenset(
+_WORDS = frozenset(
     {"as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let"}
     | {"loop", "namespace", "null", "package", "return", "true", "var", "void", "while"}
 )
@@ -164,7 +164,7 @@ class PredicateSet:
         found: set[str] = set()
         for program in self._all_programs():
             fields = program.reach.fields
-            found |= program.reach.free & NAMES.keys()
+            found |= program.reach.free & frozenset(JUDGE.names)
             found |= _DEAR if profile.ANY_FIELD in fields else _DEAR & fields
         return frozenset(found)
 
@@ -197,7 +197,7 @@ class PredicateSet:
         hint = "use a to z, 0 to 9 and `_`, a letter first, and no word of CEL or of the case view"
         for section, names in sections.items():
             for name in names:
-                taken = section == "let" and (name in _RESERVED or name in NAMES)
+                taken = section == "let" and (name in _WORDS or name in RESERVED)
                 if taken or _ID.fullmatch(name) is None:
                     raise ScoreError("predicate.name", f"`{name}` can't name a {section}", hint)
         for name in self.caps:

@@ -18,7 +18,7 @@ from ..protocol.errors import ScoreError
 from ..scorers.predicates import MAX_FILE_BYTES, PredicateSet, load
 from ..scorers.schema import check_names
 from ..scorers.score import Score, score_run, standing
-from ..scorers.view import case_view
+from ..scorers.view import Answers, case_view
 from .tau2.oracle import oracle_of
 from .tau2.recorded import label_of, read_recorded_task, reward_of
 
@@ -74,7 +74,7 @@ def judge_run(audit: Audit, predicates: PredicateSet) -> Score:
     return score_run(
         audit,
         predicates,
-        case_view(audit, ACTOR, oracle_of(audit), predicates.reads),
+        case_view(audit, ACTOR, Answers(oracle=oracle_of(audit)), predicates.reads),
         recorded=reward_of(task),
         label=label_of(task),
         cluster=digest_typed((task.actions, task.strings)),

@@ -63,7 +63,7 @@ from tollbook.protocol.retail.arithmetic import Cents
 from tollbook.scorers.predicates import load
 from tollbook.scorers.receipt import diff, receipt_of
 from tollbook.scorers.score import score_run
-from tollbook.scorers.view import case_view
+from tollbook.scorers.view import Answers, case_view
 
 SUPPORT = Path(__file__).resolve().parent.parent / "support"
 ZOE = GetUserDetails("zoe")
@@ -772,11 +772,11 @@ def test_scores_of_odd_traces(path: Path) -> None:
         audits = [audit_run(store, run, run_id, shelf_of(store), keep=True) for run, run_id in store.runs()]
         again = [audit_run(store, run, run_id, shelf_of(store), keep=True) for run, run_id in store.runs()]
     scores = [
-        score_run(audit, predicates, case_view(audit, "assistant", {}, predicates.reads))
+        score_run(audit, predicates, case_view(audit, "assistant", Answers(), predicates.reads))
         for audit in audits[:2]
     ]
     rescored = [
-        score_run(audit, predicates, case_view(audit, "assistant", {}, predicates.reads))
+        score_run(audit, predicates, case_view(audit, "assistant", Answers(), predicates.reads))
         for audit in again[:2]
     ]
     assert [("scored", 1000), ("scored", 0)] == [(score.outcome, score.value) for score in scores]

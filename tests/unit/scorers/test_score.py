@@ -16,7 +16,7 @@ from tollbook.ledger.verify import audit_run, shelf_of
 from tollbook.protocol.bodies import Outcome
 from tollbook.scorers.predicates import PredicateSet, load
 from tollbook.scorers.score import Score, exact, score_run, standing
-from tollbook.scorers.view import View, Withheld, case_view
+from tollbook.scorers.view import Answers, View, Withheld, case_view
 
 PREDICATES = load("""
 id = "cancel"
@@ -51,7 +51,7 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> Audit:
 
 
 def view_of(audit: Audit, predicates: PredicateSet = PREDICATES, n: Any = 1) -> View:
-    return case_view(audit, "assistant", {"n": n}, predicates.reads)
+    return case_view(audit, "assistant", Answers(oracle={"n": n}), predicates.reads)
 
 
 def test_a_scored_run(audit: Audit) -> None:

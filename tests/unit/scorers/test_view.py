@@ -16,8 +16,9 @@ from tollbook.ledger.writer import Writer
 from tollbook.protocol.errors import CanonicalError, ScoreError
 from tollbook.protocol.retail import actions
 from tollbook.scorers import view as view_module
-from tollbook.scorers.cel import NAMES
-from tollbook.scorers.view import View, Withheld, case_view, figures
+from tollbook.scorers.cel import JUDGE
+from tollbook.scorers.acts import figures
+from tollbook.scorers.view import Answers, View, Withheld, case_view
 
 LAMP, BENCH = "#ann-lamp", "#ann-bench"
 
@@ -50,17 +51,17 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> Audit:
 
 @pytest.fixture(scope="module")
 def view(audit: Audit) -> dict[str, Any]:
-    return dict(case_view(audit, "assistant", {"n": 3}).document)
+    return dict(case_view(audit, "assistant", Answers(oracle={"n": 3})).document)
 
 
 def test_every_name_is_there_and_all_is_plain_json(view: dict[str, Any]) -> None:
-    assert NAMES.keys() == view.keys()
+    assert set(JUDGE.names) == view.keys()
     assert view == msgspec.json.decode(msgspec.json.encode(view))
 
 
 def test_the_names_that_the_run_doesnt_make(audit: Audit, view: dict[str, Any]) -> None:
     assert ({"id": "first"}, {}, {"n": 3}, 0) == (view["case"], view["mandate"], view["oracle"], view["tick"])
-    given = case_view(audit, "assistant", {}, case={"id": "other", "pace": 2}, mandate={"budget": 5}).document
+    given = case_view(audit, "assistant", Answers({"id": "other", "pace": 2}, {"budget": 5})).document
     assert ({"id": "first", "pace": 2}, {"budget": 5}) == (given["case"], given["mandate"])
 
 
@@ -136,13 +137,13 @@ def test_rows(view: dict[str, Any]) -> None:
 
 def test_a_large_state_shows_what_was_read_or_changed(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view_module, "LARGE", 14)
-    document = case_view(audit, "assistant", {}).document
+    document = case_view(audit, "assistant", Answers()).document
     for name in ("initial", "final"):
         assert {"order": [LAMP], "user": ["ann"], "product": []} == {
             table: [row["id"] for row in rows] for table, rows in document[name].items()
         }
     monkeypatch.setattr(view_module, "LARGE", 15)
-    assert 9 == len(case_view(audit, "assistant", {}).document["final"]["order"])
+    assert 9 == len(case_view(audit, "assistant", Answers()).document["final"]["order"])
 
 
 @pytest.mark.parametrize(
@@ -159,13 +160,13 @@ def test_a_large_state_shows_what_was_read_or_changed(audit: Audit, monkeypatch:
 def test_only_what_is_wanted_is_made(
     audit: Audit, view: dict[str, Any], made: set[str], want: list[str]
 ) -> None:
-    document = case_view(audit, "assistant", {"n": 3}, want).document
+    document = case_view(audit, "assistant", Answers(oracle={"n": 3}), want).document
     assert {"case", "mandate", "oracle", "tick"} | made == document.keys()
     assert all(document[name] == view[name] for name in made - {"acts", "did", "refused", "heard"})
 
 
 def test_the_other_side_sees_the_other_side(audit: Audit) -> None:
-    document = case_view(audit, "user", {}).document
+    document = case_view(audit, "user", Answers()).document
     assert [1, 17] == [act["seq"] for act in document["acts"]]
     assert ["1,300 and 7.5?"] == [act["text"] for act in document["heard"]["message"]["send"]]
     assert ({}, []) == (document["read"]["user"], document["known"]["order"])
@@ -183,7 +184,7 @@ def test_acts_that_the_world_doesnt_know_or_that_dont_fit(tmp_path: Path) -> Non
         say({"kind": "nonsense"})
         writer.seal("completed")
 
-    document = case_view(audited(tmp_path, play), "outsider", {}).document
+    document = case_view(audited(tmp_path, play), "outsider", Answers()).document
     assert ["tool.fly", "tool.get_order_details", "tool.get_order_details", "nonsense"] == [
         act["kind"] for act in document["acts"]
     ]
@@ -199,7 +200,7 @@ def withheld(path: Path, actor: str, oracle: dict[str, Any]) -> View:
         played(begin(store))
         exported(store, withhold=True).write(path / "a.jsonl")
     (audit,) = verify_bundle(path / "a.jsonl", keep=True)
-    return case_view(audit, actor, oracle)
+    return case_view(audit, actor, Answers(oracle=oracle))
 
 
 def test_withheld_parts(tmp_path: Path) -> None:
@@ -244,7 +245,7 @@ def test_figures(expected: list[int], text: str) -> None:
 
 def test_who_is_not_there(audit: Audit) -> None:
     with pytest.raises(ScoreError) as caught:
-        case_view(audit, "nobody", {})
+        case_view(audit, "nobody", Answers())
     assert "score.actor" == caught.value.code
 
 
@@ -260,16 +261,16 @@ def test_who_is_not_there(audit: Audit) -> None:
 )
 def test_an_unverified_run_has_no_view(audit: Audit, audit_of: Callable[[Audit], Audit]) -> None:
     with pytest.raises(ScoreError) as caught:
-        case_view(audit_of(audit), "assistant", {})
+        case_view(audit_of(audit), "assistant", Answers())
     assert "score.unverified" == caught.value.code
 
 
 def test_an_oracle_is_made_plain(audit: Audit) -> None:
     oracle = {"pairs": ((1, 2),)}
-    assert {"pairs": [[1, 2]]} == case_view(audit, "assistant", oracle).document["oracle"]
+    assert {"pairs": [[1, 2]]} == case_view(audit, "assistant", Answers(oracle=oracle)).document["oracle"]
 
 
 @pytest.mark.parametrize("value", [1.0, 2**53, {"a": 0.5}, {"a": object()}, {"ä": 1}])
 def test_an_oracle_of_what_has_no_canonical_form(audit: Audit, value: object) -> None:
     with pytest.raises(CanonicalError):
-        case_view(audit, "assistant", {"n": value})
+        case_view(audit, "assistant", Answers(oracle={"n": value}))

@@ -1,0 +1,177 @@
+"""What one party did, heard and was shown, kept up while a run goes on.
+
+    deed, what it showed, the state then  ─►  did · refused · heard · acts · known · read
+
+    act = {seq, n, tick, kind, from, to, ok, rule, figures, result, …fields of the action, …keys of rows it made}
+    row = {id, …columns}
+
+Every kind and table of the world is there, empty if unused. A free-text field
+holds its text; where the part is withheld it is null, and `withheld` says so.
+An act that the world doesn't know stands among `acts` alone; one whose fields
+don't fit has them null. An accepted retry is an act too, with the rule
+`message.retry`, and shows what its first message showed.
+
+Agents, scripts and predicates all look through it, so that what one of them
+can say of a run, the others see in the same words.
+
+Not here: start rows, events and the task's answers (`view`).
+
+Source: the task format, "The case view", version 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from ..protocol.canonical import encode_typed
+from ..protocol.engine import admit_kind
+from ..protocol.world import Shown, World, made_fields, part_fields
+
+if TYPE_CHECKING:
+    from ..ledger.audited import Deed
+    from ..protocol.tables import State
+
+Json = Any
+Kinds = dict[str, dict[str, list[dict[str, Json]]]]
+
+EVERYTHING = frozenset({"acts", "did", "figures", "heard", "known", "read", "refused", "result"})
+"""All that can be kept of a run; `figures` and `result` are fields of acts."""
+
+_FIGURE = re.compile(r"(?<![0-9])([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,13})(?:\.([0-9]+))?(?![0-9])")
+ACTS = frozenset({"acts", "did", "refused", "heard"})
+_JSON = msgspec.json.Decoder()
+
+
+class Watch:
+    """One party's side of a run, up to the last deed that was noted."""
+
+    def __init__(self, world: World, party: str, want: Iterable[str] = EVERYTHING) -> None:
+        self._world = world
+        self._party = party
+        self._want = frozenset(want)
+        self.acts: list[dict[str, Json]] = []
+        self.groups = {name: by_kind(world.kinds) for name in ("did", "refused", "heard")}
+        self.read: dict[str, dict[str, int]] = {table: {} for table in world.tables}
+        self.withheld: dict[str, set[str]] = {}
+        self._known: dict[str, dict[str, Json]] = {table: {} for table in world.tables}
+        self._results: dict[int, Json] = {}
+
+    @property
+    def known(self) -> dict[str, list[Json]]:
+        """The rows that the party was shown in full, as last shown, in order of their keys."""
+        return {table: [rows[key] for key in sorted(rows)] for table, rows in self._known.items()}
+
+    def note(self, deed: Deed, shown: Shown | None, state: State, tick: int) -> None:
+        """Notes the next deed of the run, whoever's it is, with what it showed and the rows as they then stood."""
+        mine = deed.message.sender == self._party
+        accepted = deed.decision.outcome == "accepted"
+        if mine and accepted:
+            self._look(deed, shown, state)
+        if not mine and not (accepted and deed.message.to == self._party):
+            return
+        if not self._want & ACTS:
+            return
+        name = "heard" if not mine else "did" if accepted else "refused"
+        act = self._act(deed, tick, (name, "acts") if mine else (name,))
+        if mine:
+            self.acts.append(act)
+        noun, _, verb = act["kind"].partition(".")
+        if act["kind"] in self._world.kinds:
+            self.groups[name][noun][verb].append(act)
+
+    def act(self, deed: Deed, tick: int) -> dict[str, Json]:
+        """The act of a deed, as the party would see it."""
+        return self._act(deed, tick, ())
+
+    def _look(self, deed: Deed, shown: Shown | None, state: State) -> None:
+        decision = deed.decision
+        if decision.rule is not None:  # a retry: its reads are empty, its result that of the first
+            self._results[deed.seq] = self._results.get(cast("int", decision.detail["message"]))
+            return
+        if shown is not None and "result" in self._want:
+            self._results[deed.seq] = plain(shown.value)
+        for table, key in each_read(decision.reads, state):
+            self.read[table].setdefault(key, deed.seq)
+            if "known" in self._want:
+                self._known[table][key] = row_of(key, state.get(table, key))
+
+    def _act(self, deed: Deed, tick: int, names: tuple[str, ...]) -> dict[str, Json]:
+        message, decision = deed.message, deed.decision
+        act = self._fields(deed)
+        parts = () if deed.action is None else part_fields(type(cast("msgspec.Struct", deed.action)))
+        for field in parts:
+            if act[field] is not None and field not in deed.texts:
+                for name in names:
+                    self.withheld.setdefault(name, set()).update((field, "figures"))
+            act[field] = deed.texts.get(field)
+        for event in decision.events:
+            for field in made_fields(type(cast("msgspec.Struct", event))):
+                act.setdefault(field, getattr(event, field))
+        act.update(
+            {
+                "seq": deed.seq,
+                "n": message.n,
+                "tick": tick,
+                "from": message.sender,
+                "to": message.to,
+                "ok": decision.outcome == "accepted",
+                "rule": decision.rule,
+            }
+        )
+        if "figures" in self._want:
+            act["figures"] = [figure for field in parts for figure in figures(act[field] or "")]
+        if "result" in self._want:
+            mine = message.sender == self._party
+            act["result"] = self._results.get(deed.seq) if mine else None
+        return act
+
+    def _fields(self, deed: Deed) -> dict[str, Json]:
+        """The action's own fields, null where the action doesn't fit its kind."""
+        if deed.action is not None:
+            return plain(deed.action)
+        kind = admit_kind(bytes(deed.message.action))
+        known = self._world.kinds.get(kind)
+        return {**dict.fromkeys(() if known is None else known.__struct_encode_fields__), "kind": kind}
+
+
+def each_read(reads: Iterable[tuple[str, str]], state: State) -> Iterator[tuple[str, str]]:
+    """The rows read; the key `*` stands for every row of its table."""
+    for table, key in reads:
+        if key == "*":
+            yield from ((table, each) for each, _row in state.rows(table))
+        else:
+            yield table, key
+
+
+def figures(text: str) -> list[int]:
+    """The numbers in a text as minor units, in order: `130`, `130.00`, `1,300.5` give 13000, 13000, 130050.
+
+    Of more than two decimals the first two count; a number of more than 13 digits is none.
+    """
+    return [
+        int(whole.replace(",", "")) * 100 + int((decimals + "00")[:2])
+        for whole, decimals in _FIGURE.findall(text)
+    ]
+
+
+def plain(value: object) -> Json:
+    """A value as plain JSON: the runtime takes lists and maps, but neither tuples nor structs."""
+    return _JSON.decode(encode_typed(value))
+
+
+def by_kind(kinds: Iterable[str]) -> Kinds:
+    """Empty lists for kinds, by noun and verb."""
+    made: Kinds = {}
+    for kind in kinds:
+        noun, _, verb = kind.partition(".")
+        made.setdefault(noun, {})[verb] = []
+    return made
+
+
+def row_of(key: str, row: msgspec.Struct) -> Mapping[str, Json]:
+    """A row as the case view holds it."""
+    return {**plain(row), "id": key}
