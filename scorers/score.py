@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..ledger.audit import Audit
 from ..ledger.findings import CHECKS, NEEDED, Check, State
+from ..protocol.bodies import Agent, Open
 from .predicates import FULL, PredicateSet
 from .verdict import Defect, Flag, Verdict, judge
 from .view import View
@@ -54,6 +55,7 @@ class Score(NamedTuple):
     defects: tuple[Defect, ...]
     recorded: Fraction | None
     label: str | None
+    agent: Agent | None = None
 
     @property
     def agrees(self) -> bool | None:
@@ -119,13 +121,15 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
     label: str | None = None,
     cluster: str | None = None,
     unjudged: str | None = None,
+    actor: str | None = None,
 ) -> Score:
     """The score of a run.
 
     ``view`` is the run's case view; it is not looked at, and may be None, where
     `standing` says that the run must not be judged, or ``unjudged`` says why it
     can't be. ``recorded`` is a reward of at most 1. ``cluster`` is by default the
-    task's digest, or the run itself.
+    task's digest, or the run itself. ``actor`` is the id of the party that is
+    evaluated.
     """
     opened = None if audit.replayed is None else audit.replayed.opened
     task = None if opened is None else opened.task
@@ -159,7 +163,12 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
         defects=() if judged is None else judged.defects,
         recorded=recorded,
         label=label,
+        agent=None if opened is None else _agent(opened, actor),
     )
+
+
+def _agent(opened: Open, actor: str | None) -> Agent | None:
+    return next((party.agent for party in opened.parties if party.id == actor), None)
 
 
 def exact(value: Fraction) -> int | list[int]:

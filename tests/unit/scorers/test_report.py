@@ -77,7 +77,9 @@ SCORES = [
 ]
 
 # With open and abandoned runs at 0: 1000, 600, 0, 0 of t1, 733⅓ of t2, 250 of t3. Sums about the mean
-# 430.556 are −122.222, 302.778, −180.556: SE² = 3/2 · 139211 / 36, SE = 76.16, t(2) = 4.303: ± 327.7.
+# 430.556 are −122.222, 302.778, −180.556, shares of runs 2/3, 1/6, 1/6:
+# SE² = (14938/(1/3) + 91674/(5/6) + 32600/(5/6)) / 36, SE = 73.40; 1/d = 1/2 + 9/50 = 0.68,
+# t = 4.303 + (0.68 − 0.5) / 0.5 · 8.403 = 7.328: ± 537.9.
 # The other intervals reach beyond what a score can be.
 TEXT = f"""\
 run           task  case       score  recorded  remark
@@ -93,7 +95,7 @@ run           task  case       score  recorded  remark
 8 runs opened, 7 sealed, 4 scored, 4 left out
 mean score: 645.8 of 1000, 95 % interval 0.0 to 1000.0, 4 runs of 3 tasks
 without runs in which a predicate was in error: 661.1 of 1000, 95 % interval 0.0 to 1000.0, 3 runs of 3 tasks
-with open and abandoned runs at 0: 430.6 of 1000, 95 % interval 102.8 to 758.3, 6 runs of 3 tasks
+with open and abandoned runs at 0: 430.6 of 1000, 95 % interval 0.0 to 968.4, 6 runs of 3 tasks
 at full marks: 1 of 4, 95 % interval 0.046 to 0.699
 agreement with the recorded reward: 1 of 2
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_run import begin, ledger, small_run
+from small_run import AGENT, begin, ledger, small_run
 
 from tollbook.ledger.audit import Audit
 from tollbook.ledger.findings import Finding
 from tollbook.ledger.verify import audit_run, shelf_of
-from tollbook.protocol.bodies import Outcome
+from tollbook.protocol.bodies import Agent, Outcome
 from tollbook.scorers.predicates import PredicateSet, load
 from tollbook.scorers.score import Score, exact, score_run, standing
 from tollbook.scorers.view import Answers, View, Withheld, case_view
@@ -144,6 +144,7 @@ def test_a_run_of_which_nothing_could_be_read(audit: Audit) -> None:
          checks=dict.fromkeys(audit.checks, "not done"))
     score: Score = score_run(nothing, PREDICATES, None)
     assert ("invalid", None, None, audit.run) == (score.outcome, score.task, score.trial, score.cluster)
+    assert None is score_run(nothing, PREDICATES, None, actor="assistant").agent
 
 
 @pytest.mark.parametrize(
@@ -167,6 +168,17 @@ def test_agreement(
 
 def test_a_task_of_ones_own(audit: Audit) -> None:
     assert "others" == score_run(audit, PREDICATES, view_of(audit), cluster="others").cluster
+
+
+@pytest.mark.parametrize(
+    ("agent", "actor"), [(AGENT, "assistant"), (None, "nobody"), (None, None)]
+)  # fmt: skip
+def test_the_agent_is_what_played_the_actor(audit: Audit, agent: Agent | None, actor: str | None) -> None:
+    assert agent == score_run(audit, PREDICATES, view_of(audit), actor=actor).agent
+
+
+def test_a_run_that_must_not_be_judged_still_has_its_agent(tmp_path: Path) -> None:
+    assert AGENT == score_run(audited(tmp_path, None), PREDICATES, None, actor="assistant").agent
 
 
 def test_exact() -> None:

@@ -1,14 +1,33 @@
-"""Means and intervals against published values and against the density itself."""
+"""Means and intervals against published values, the density itself, linear algebra and repetition."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from hashlib import sha256
+from itertools import combinations
 from statistics import NormalDist
 
 import pytest
 
-from tollbook.scorers.stats import Interval, Z, decimal, interval, mean, quantile, root, wilson
+from tollbook.scorers.stats import (
+    T80,
+    Interval,
+    Quantiles,
+    T,
+    Z,
+    decimal,
+    estimate,
+    interval,
+    mean,
+    pass_all,
+    pass_at,
+    quantile,
+    root,
+    smallest_gap,
+    wilson,
+)
 
 
 def fractions(*values: int) -> list[Fraction]:
@@ -98,19 +117,32 @@ def test_z() -> None:
     assert math.isclose(NormalDist().inv_cdf(0.975), Z, rel_tol=1e-12)
 
 
-@pytest.mark.parametrize("degrees", [*range(1, 31), 40, 50, 60, 80, 100])
-def test_quantiles_are_those_of_the_density(degrees: int) -> None:
-    # Simpson's rule with x = tan u, over which the density's tail is finite.
+def area(degrees: float, end: float) -> float:
+    """What Student's density holds from 0 to `end`: Simpson's rule with x = tan u, its tail then finite."""
     scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(degrees * math.pi)
-    end, steps = math.atan(float(quantile(degrees))), 2_000
+    steps = 2_000
 
     def density(angle: float) -> float:
         x = math.tan(angle)
         return scale * (1 + x * x / degrees) ** (-(degrees + 1) / 2) * (1 + x * x)
 
+    width = math.atan(end) / steps
     weights = [1 if step in (0, steps) else 4 if step % 2 else 2 for step in range(steps + 1)]
-    area = sum(weight * density(end * step / steps) for step, weight in enumerate(weights)) * end / steps / 3
-    assert abs(area - 0.475) < 4e-5
+    return sum(weight * density(width * step) for step, weight in enumerate(weights)) * width / 3
+
+
+@pytest.mark.parametrize(("share", "table", "error"), [(0.475, T, 4e-5), (0.3, T80, 2e-4)])
+@pytest.mark.parametrize("degrees", [*range(1, 31), 40, 50, 60, 80, 100])
+def test_quantiles_are_those_of_the_density(
+    degrees: int, share: float, table: Quantiles, error: float
+) -> None:
+    assert abs(area(degrees, float(quantile(degrees, table))) - share) < error
+
+
+@pytest.mark.parametrize("degrees", ["11/10", "3/2", "17/10", "5/2", "29/10", "7/2", "21/2", "59/2"])
+def test_part_of_a_degree_gives_no_less_than_the_quantile(degrees: str) -> None:
+    assert 0.475 - 4e-5 < area(float(Fraction(degrees)), float(quantile(Fraction(degrees)))) < 0.4822
+    assert 0.3 - 2e-4 < area(float(Fraction(degrees)), float(quantile(Fraction(degrees), T80))) < 0.302
 
 
 @pytest.mark.parametrize(
@@ -118,6 +150,128 @@ def test_quantiles_are_those_of_the_density(degrees: int) -> None:
 )
 def test_between_two_rows_the_wider_interval_stands(expected: str, degrees: int) -> None:
     assert expected == decimal(quantile(degrees), 3)
+
+
+# 1/d from 1 to 1/2 goes from 12.706 to 4.303: at 3/4 it is half of the way.
+def test_a_part_of_a_degree_lies_on_the_chord() -> None:
+    assert Fraction("8.5045") == quantile(Fraction(4, 3))
+
+
+SIZES = [[1, 1], [3, 1], [1, 1, 1, 1, 1], [3, 3, 3], [4, 1, 1], [8, 1, 1, 1], [5, 4, 3, 2, 1]]
+
+
+def names(sizes: Sequence[int]) -> list[int]:
+    return [group for group, size in enumerate(sizes) for _ in range(size)]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_the_error_is_right_on_average_and_its_degrees_are_satterthwaites(sizes: list[int]) -> None:
+    # SE² is y'Qy. Of values with variance 1, apart, its mean is tr Q, which is to be 1/N, and
+    # its variance 2·tr Q²; a chi-square over its degrees has 2·mean² / variance of them.
+    clusters, whole = names(sizes), sum(sizes)
+
+    def square(*places: int) -> Fraction:
+        found = estimate([Fraction(places.count(place)) for place in range(whole)], clusters)
+        assert found is not None
+        return found.square
+
+    alone = [square(place) for place in range(whole)]
+    q = {
+        (i, j): alone[i] if i == j else (square(i, j) - alone[i] - alone[j]) / 2
+        for i in range(whole)
+        for j in range(whole)
+    }
+    assert Fraction(1, whole) == sum(alone)
+    found = estimate(fractions(*range(whole)), clusters)
+    assert found is not None
+    assert sum(alone) ** 2 / sum(each * each for each in q.values()) == found.degrees
+
+
+@pytest.mark.parametrize("sizes", [[1, 1], [3, 3, 3], [2, 2, 2, 2, 2, 2]], ids=str)
+def test_of_tasks_with_equally_many_runs_the_formula_is_the_usual_one(sizes: list[int]) -> None:
+    # G/(G−1) · Σ s² / N², with t of G−1 degrees: Cameron and Miller 2015, J. Human Resources 50(2).
+    clusters, groups, whole = names(sizes), len(sizes), sum(sizes)
+    values = [Fraction(place * place) for place in range(whole)]
+    sums = [
+        sum(value - mean(values) for value, cluster in zip(values, clusters, strict=True) if cluster == group)
+        for group in range(groups)
+    ]
+    usual = Fraction(groups, groups - 1) * sum(each**2 for each in sums) / whole**2
+    assert (mean(values), usual, groups - 1) == estimate(values, clusters)
+
+
+def test_one_task_of_many_runs_by_hand() -> None:
+    # Values 4, 0, 2 | 3 | 6, mean 3: s = −3, 0, 3, h = 3/5, 1/5, 1/5. SE² = (9/(2/5) + 9/(4/5)) / 25.
+    # Σ h² = 11/25; a = 9/10, 1/20, 1/20; Σ a·a of two tasks = 2·(9/200 + 9/200 + 1/400) = 37/200.
+    assert (3, Fraction(27, 20), Fraction(8, 5)) == estimate(fractions(4, 0, 2, 3, 6), "aaabc")
+
+
+# The error √2.5/√5 and four degrees: 2.776 + 0.941 = 3.717 times √0.5.
+def test_smallest_gap() -> None:
+    found = smallest_gap(fractions(1, 2, 3, 4, 5), "abcde")
+    assert found is not None
+    assert "2.628" == decimal(found, 3)
+    assert None is smallest_gap(fractions(7, 7, 7), "abc")
+    assert None is smallest_gap(fractions(1, 2, 3), "aaa")
+
+
+def chances(name: str) -> Iterator[float]:
+    """Draws from the normal distribution, the same on every machine: a counter, hashed."""
+    count = 0
+    while True:
+        block = sha256(f"{name} {count}".encode()).digest()
+        for place in range(0, 32, 4):
+            yield NormalDist().inv_cdf((int.from_bytes(block[place : place + 4]) + 0.5) / 2**32)
+        count += 1
+
+
+def drawn(source: Iterator[float], sizes: Sequence[int], shared: float) -> list[Fraction]:
+    """Runs with mean 0 and variance 1 (times 1000), of which so much is their task's."""
+    values: list[Fraction] = []
+    for size in sizes:
+        task = math.sqrt(shared) * next(source)
+        values += [
+            Fraction(round(1_000 * (task + math.sqrt(1 - shared) * next(source)))) for _ in range(size)
+        ]
+    return values
+
+
+@pytest.mark.parametrize("shared", [0.2, 0.8])
+@pytest.mark.parametrize("sizes", [[3] * 6, [8, 8, 8, 16, 24], [9] + [1] * 9], ids=str)
+def test_of_many_repetitions_the_interval_holds_the_mean_in_95_of_100(
+    sizes: list[int], shared: float
+) -> None:
+    source, times = chances(f"coverage {sizes} {shared}"), 600
+    found = [interval(drawn(source, sizes, shared), names(sizes)) for _ in range(times)]
+    held = sum(each is not None and each.low <= 0 <= each.high for each in found)
+    assert 0.93 <= held / times <= 0.985
+
+
+def test_of_many_repetitions_the_smallest_gap_is_seen_in_80_of_100() -> None:
+    sizes, times = [1] * 12, 1_000
+    source = chances("power")
+    gap = Fraction(round(1_000 * (2.201 + 0.876) / math.sqrt(12)))
+    found = [
+        interval([value + gap for value in drawn(source, sizes, 0)], names(sizes)) for _ in range(times)
+    ]
+    seen = sum(each is not None and not each.low <= 0 <= each.high for each in found)
+    assert 0.77 <= seen / times <= 0.83
+
+
+@pytest.mark.parametrize("trials", range(1, 8))
+def test_pass_at_and_pass_all_are_shares_of_the_choices(trials: int) -> None:
+    for passes in range(trials + 1):
+        passed = [place < passes for place in range(trials)]
+        for k in range(1, trials + 1):
+            choices = list(combinations(passed, k))
+            assert Fraction(sum(map(any, choices)), len(choices)) == pass_at(passes, trials, k)
+            assert Fraction(sum(map(all, choices)), len(choices)) == pass_all(passes, trials, k)
+
+
+# Chen et al. 2021 and Yao et al. 2024, worked out: 1 − C(7,2)/C(10,2) = 1 − 21/45, C(3,2)/C(10,2) = 3/45.
+def test_pass_of_two_among_ten() -> None:
+    assert (Fraction(8, 15), Fraction(1, 15)) == (pass_at(3, 10, 2), pass_all(3, 10, 2))
+    assert (Fraction(3, 10), Fraction(3, 10)) == (pass_at(3, 10, 1), pass_all(3, 10, 1))
 
 
 def test_root() -> None:
