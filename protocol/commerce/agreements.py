@@ -1,0 +1,181 @@
+"""Agreements: a price both sides took, units set aside, and the settlement that pays for them.
+
+    agreed ─► settled       order, payment and postings are made; the units leave the stock
+    agreed ─► expired
+
+    settle = agreement.settled + order.settled + payment.captured + ledger.posted + stock.sold
+
+A buyer who wants nothing of what is offered says so with `purchase.decline`, which binds nobody.
+Not here: how the price came about (`negotiation`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from ..bodies import Made, Part
+from ..canonical import Id
+from ..tables import State
+from ..world import Accepted, Act, Refusal, Shown
+from .books import Entry, entered, sale
+from .catalog import StockSold
+from .orders import Line, OrderSettled
+from .payments import PaymentCaptured
+from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, own, shown, unknown
+from .terms import (
+    BUYER,
+    AgreementId,
+    CommerceAction,
+    CommerceEvent,
+    CommerceRow,
+    Currency,
+    ListingId,
+    Money,
+    NegotiationIdOrNone,
+    OrderIdOrNone,
+    Quantity,
+)
+
+
+class Agreement(CommerceRow, frozen=True):
+    """A row of `agreement`; ``total`` is quantity × unit price."""
+
+    listing: ListingId
+    buyer: Id
+    merchant: Id
+    quantity: Quantity
+    unit_price: Money
+    total: Money
+    state: Literal["agreed", "settled", "expired"] = "agreed"
+    negotiation: NegotiationIdOrNone = None
+    order: OrderIdOrNone = None
+    currency: Currency = "EUR"
+
+
+class AgreementSettle(CommerceAction, frozen=True, tag="agreement.settle"):
+    """Pays for an agreement; its units are then the buyer's. Sent to the merchant."""
+
+    agreement: AgreementId
+
+
+class PurchaseDecline(CommerceAction, frozen=True, tag="purchase.decline"):
+    """Says that nothing is bought, and why."""
+
+    reason: Part
+
+
+class AgreementMade(CommerceEvent, frozen=True, tag="agreement.made"):
+    """Both sides took the same price."""
+
+    agreement: Made
+    negotiation: str
+    listing: str
+    buyer: str
+    merchant: str
+    quantity: int
+    unit_price: int
+    total: int
+    currency: str
+
+
+class AgreementSettled(CommerceEvent, frozen=True, tag="agreement.settled"):
+    """An agreement was paid for and became an order."""
+
+    agreement: str
+    order: str
+
+
+class PurchaseDeclined(CommerceEvent, frozen=True, tag="purchase.declined"):
+    """A buyer bought nothing."""
+
+    buyer: str
+    reason: str
+
+
+def _settle(state: State, act: Act) -> Verdict:
+    action: AgreementSettle = act.action
+    found: Agreement | None = own(state, "agreement", action.agreement, act.sender)
+    if found is None:
+        return unknown("agreement.unknown", "agreement", action.agreement)
+    if act.to != found.merchant:
+        return misdirected("agreement.addressee", act)
+    if found.state != "agreed":
+        return Refusal("agreement.state", {"agreement": action.agreement, "state": found.state})
+    return Accepted(_settlement(state, act.seq, action.agreement, found))
+
+
+def _settlement(state: State, seq: int, key: str, agreement: Agreement) -> list[msgspec.Struct]:
+    order = fresh(state, "order", f"o{seq}")
+    payment = fresh(state, "payment", f"p{seq}")
+    buyer, merchant, currency = agreement.buyer, agreement.merchant, agreement.currency
+    line = Line(agreement.listing, agreement.quantity, agreement.unit_price)
+    entry = Entry(f"e{seq}", order, payment, currency)
+    return [
+        AgreementSettled(key, order),
+        OrderSettled(order, key, buyer, merchant, agreement.total, currency, (line,)),
+        PaymentCaptured(payment, order, agreement.total, currency),
+        entered(state, entry, sale(buyer, merchant, agreement.total)),
+        StockSold(agreement.listing, agreement.quantity),
+    ]
+
+
+def _show_settled(state: State, act: Act, events: Events) -> Shown:
+    captured = events[2]
+    assert isinstance(captured, PaymentCaptured)
+    made = ("order", captured.order), ("payment", captured.payment)
+    return shown(state, ("agreement", act.action.agreement), *made)
+
+
+def _decline(_state: State, act: Act) -> Verdict:
+    action: PurchaseDecline = act.action
+    return Accepted([PurchaseDeclined(act.sender, action.reason)])
+
+
+def _made(state: State, event: AgreementMade) -> None:
+    agreement = Agreement(
+        listing=event.listing,
+        buyer=event.buyer,
+        merchant=event.merchant,
+        quantity=event.quantity,
+        unit_price=event.unit_price,
+        total=event.total,
+        negotiation=event.negotiation,
+        currency=event.currency,
+    )
+    state.put("agreement", event.agreement, agreement)
+
+
+def _settled(state: State, event: AgreementSettled) -> None:
+    agreement: Agreement = state.get("agreement", event.agreement)
+    after = msgspec.structs.replace(agreement, state="settled", order=event.order)
+    state.put("agreement", event.agreement, after)
+
+
+def _declined(_state: State, _event: PurchaseDeclined) -> None:
+    """No row changes: a refusal to buy binds nobody."""
+
+
+SUBJECT = Subject(
+    rows={"agreement": Agreement},
+    rules=(
+        Rule(
+            AgreementSettle,
+            _settle,
+            _show_settled,
+            ("agreement.unknown", "agreement.addressee", "agreement.state"),
+            BUYER,
+        ),
+        Rule(PurchaseDecline, _decline, roles=BUYER),
+    ),
+    events={AgreementMade: _made, AgreementSettled: _settled, PurchaseDeclined: _declined},
+    refusals={
+        "agreement.unknown": "the sender has no such agreement",
+        "agreement.addressee": "a settlement is sent to the merchant of the agreement",
+        "agreement.state": "the agreement is settled already, or has expired",
+    },
+    machines={
+        "agreement": Machine(frozenset({"agreed"}), {"agreed": frozenset({"settled", "expired"})})
+    },
+)

@@ -1,0 +1,61 @@
+"""The market's published policies, as rows that rules read.
+
+    returns       which conditions of goods are taken back
+    negotiation   how many offers a negotiation may hold, and for how many ticks it is open
+
+A policy that isn't there limits nothing. Policies are public. Not here: applying them
+(`negotiation`, `returns`).
+"""
+
+from __future__ import annotations
+
+from ..bodies import Text
+from ..tables import State
+from ..world import Act, Shown
+from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
+from .terms import CommerceAction, CommerceRow, Condition, PolicyId, Quantity, Tick
+
+RETURNS = "returns"
+NEGOTIATION = "negotiation"
+
+
+class Policy(CommerceRow, frozen=True):
+    """A row of `policy`; what a policy doesn't speak of keeps its default, which limits nothing."""
+
+    accepted_conditions: tuple[Condition, ...] | None = None
+    max_rounds: Quantity | None = None
+    deadline_ticks: Tick | None = None
+    text: Text = ""
+
+
+class PolicyGet(CommerceAction, frozen=True, tag="policy.get"):
+    """Reads one of the market's policies, such as `returns` or `negotiation`."""
+
+    policy: PolicyId
+
+
+def policy_of(state: State, key: str) -> Policy:
+    """The policy, or one that limits nothing."""
+    found: Policy | None = state.get("policy", key)
+    return _NO_LIMITS if found is None else found
+
+
+def _get(state: State, act: Act) -> Verdict:
+    action: PolicyGet = act.action
+    if state.get("policy", action.policy) is None:
+        return unknown("policy.unknown", "policy", action.policy)
+    return ALLOWED
+
+
+def _show(state: State, act: Act, _events: Events) -> Shown:
+    return shown(state, ("policy", act.action.policy))
+
+
+_NO_LIMITS = Policy()
+
+SUBJECT = Subject(
+    rows={"policy": Policy},
+    rules=(Rule(PolicyGet, _get, _show, ("policy.unknown",), is_query=True),),
+    events={},
+    refusals={"policy.unknown": "there is no such policy"},
+)

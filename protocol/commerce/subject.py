@@ -1,0 +1,116 @@
+"""What a subject of the market is, and the few moves that every subject makes.
+
+    Subject = rows + rules + events + refusals + machines
+    Rule    = an action, who may send it, the refusals it checks for in their order, what it decides and shows
+
+The catalogue of refusals is the subjects' in their order; every rule checks in that order.
+
+A party can't learn that a row of others exists: a foreign row is refused as an unknown one is.
+
+Not here: any subject of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..tables import Row, State
+from ..world import Accepted, Act, Refusal, Shown
+
+Verdict = Refusal | Accepted
+Events = Sequence[msgspec.Struct]
+
+ALLOWED = Accepted()
+"""The verdict on a query that may be asked."""
+
+
+def nothing(_state: State, _act: Act, _events: Events) -> None:
+    """Shows nothing."""
+
+
+class Rule(NamedTuple):
+    """One action of the market.
+
+    ``checks`` names its refusals in the order of checks; ``roles`` is None
+    where every role may send it.
+    """
+
+    action: type[msgspec.Struct]
+    decide: Callable[[State, Act], Verdict]
+    show: Callable[[State, Act, Any], Shown | None] = nothing
+    checks: tuple[str, ...] = ()
+    roles: frozenset[str] | None = None
+    is_query: bool = False
+
+
+class Machine(NamedTuple):
+    """The states that a new row may have, and those that may follow each state."""
+
+    first: frozenset[str]
+    steps: Mapping[str, frozenset[str]]
+
+
+class Subject(NamedTuple):
+    """What one subject adds to the market; ``refusals`` gives each of its refusals a meaning."""
+
+    rows: Mapping[str, type[Row]]
+    rules: tuple[Rule, ...]
+    events: Mapping[type[msgspec.Struct], Callable[[State, Any], None]]
+    refusals: Mapping[str, str]
+    machines: Mapping[str, Machine] = {}
+
+
+def unknown(rule: str, table: str, key: str) -> Refusal:
+    """The refusal of a row that is not there, or not the sender's to see."""
+    return Refusal(rule, {table: key})
+
+
+def misdirected(rule: str, act: Act) -> Refusal:
+    """The refusal of an act that was not sent to the party it concerns."""
+    return Refusal(rule, {"to": act.to})
+
+
+def own(state: State, table: str, key: str, party: str) -> Any:  # noqa: ANN401 - the table says which row type
+    """The row, when there is one and `party` is its buyer or its merchant; otherwise None."""
+    row = state.get(table, key)
+    return row if row is not None and party in (row.buyer, row.merchant) else None
+
+
+def other(row: Any, party: str) -> str:  # noqa: ANN401 - any row of a buyer and a merchant
+    """The other party of a row."""
+    return row.merchant if party == row.buyer else row.buyer
+
+
+def fresh(state: State, table: str, stem: str) -> str:
+    """The key of a row to be made: `stem`, prolonged while an author's row has it."""
+    key = stem
+    while state.get(table, key) is not None:
+        key += "x"
+    return key
+
+
+def shown(state: State, *rows: tuple[str, str]) -> Shown:
+    """These rows in full, as {table: [row]}; a row is {id, …columns}."""
+    value: dict[str, list[dict[str, Any]]] = {}
+    for table, key in rows:
+        value.setdefault(table, []).append(_document(state, table, key))
+    return Shown(value, rows)
+
+
+def shown_lists(state: State, lists: Iterable[tuple[str, Sequence[str]]]) -> Shown:
+    """As `shown`, for the rows of each table; a table without rows is an empty list."""
+    value: dict[str, list[dict[str, Any]]] = {}
+    reads: list[tuple[str, str]] = []
+    for table, keys in lists:
+        value[table] = [_document(state, table, key) for key in keys]
+        reads.extend((table, key) for key in keys)
+    return Shown(value, reads)
+
+
+def _document(state: State, table: str, key: str) -> dict[str, Any]:
+    document = msgspec.structs.asdict(state.get(table, key))
+    document["id"] = key
+    return document

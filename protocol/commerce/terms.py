@@ -1,0 +1,55 @@
+"""What the subjects' fields are made of: amounts, quantities, ticks, and the rows they name.
+
+    Money      integer minor units of a currency; every sum in the market stays within it
+    ListingId  the key of a row of `listing`, and so on: `row_fields` finds the table by its mark
+
+Not here: free text (`bodies.Part`), or what any of it means to a rule.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from ..canonical import Id, Index
+
+MAX_MONEY = 10**12
+
+Money = Annotated[int, msgspec.Meta(ge=0, le=MAX_MONEY, extra={"unit": "minor"})]
+Quantity = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
+Stock = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+Tick = Index
+Currency = Annotated[str, msgspec.Meta(pattern=r"^[A-Z]{3}(?!\n)$")]
+Condition = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+
+AgreementId = Annotated[Id, msgspec.Meta(extra={"row": "agreement"})]
+ListingId = Annotated[Id, msgspec.Meta(extra={"row": "listing"})]
+NegotiationId = Annotated[Id, msgspec.Meta(extra={"row": "negotiation"})]
+OrderId = Annotated[Id, msgspec.Meta(extra={"row": "order"})]
+PaymentId = Annotated[Id, msgspec.Meta(extra={"row": "payment"})]
+PolicyId = Annotated[Id, msgspec.Meta(extra={"row": "policy"})]
+RefundCaseId = Annotated[Id, msgspec.Meta(extra={"row": "refund_case"})]
+ReturnId = Annotated[Id, msgspec.Meta(extra={"row": "return"})]
+
+AgreementIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "agreement"})]
+ListingIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "listing"})]
+NegotiationIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "negotiation"})]
+OrderIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "order"})]
+
+BUYER = frozenset({"buyer"})
+MERCHANT = frozenset({"merchant"})
+OPERATOR = frozenset({"operator"})
+TRADERS = BUYER | MERCHANT
+
+
+class CommerceRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A row; its columns are whole numbers, texts and lists of them."""
+
+
+class CommerceAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """What a party says; its kind is `noun.verb`."""
+
+
+class CommerceEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """What happened; its kind is `noun.past`, and it carries every value that its change needs."""

@@ -1,0 +1,120 @@
+"""The world `commerce`, version 0: its subjects joined into one `World`.
+
+    make({})
+
+Not here: any rule. Each stands in its subject's module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+
+from ..bodies import Scalar
+from ..errors import WorldError
+from ..tables import Row, State
+from ..world import Accepted, Act, Refusal, Shown, StartRows, World, kind_of
+from . import (
+    agreements,
+    books,
+    catalog,
+    completion,
+    invariants,
+    negotiation,
+    orders,
+    payments,
+    policies,
+    refunds,
+    returns,
+    talk,
+)
+from .subject import Rule, Subject
+
+SUBJECTS: tuple[Subject, ...] = (
+    talk.SUBJECT,
+    catalog.SUBJECT,
+    policies.SUBJECT,
+    orders.SUBJECT,
+    payments.SUBJECT,
+    books.SUBJECT,
+    negotiation.SUBJECT,
+    agreements.SUBJECT,
+    returns.SUBJECT,
+    refunds.SUBJECT,
+)
+
+RULES: dict[type[msgspec.Struct], Rule] = {rule.action: rule for subject in SUBJECTS for rule in subject.rules}
+
+REFUSALS: dict[str, str] = {
+    refusal: meaning for subject in SUBJECTS for refusal, meaning in subject.refusals.items()
+}
+"""Every refusal of the market with its meaning, in the order of checks."""
+
+MACHINES = {table: machine for subject in SUBJECTS for table, machine in subject.machines.items()}
+
+_STEPS = {event: step for subject in SUBJECTS for event, step in subject.events.items()}
+
+
+class CommerceWorld(World):
+    """The market. It takes no parameters: what varies is in its rows."""
+
+    name = "commerce"
+    version = 0
+    tables: ClassVar = {table: row for subject in SUBJECTS for table, row in subject.rows.items()}
+    actions = tuple(RULES)
+    events = tuple(_STEPS)
+    roles: ClassVar = {kind_of(rule.action): rule.roles for rule in RULES.values() if rule.roles is not None}
+    queries = frozenset(kind_of(rule.action) for rule in RULES.values() if rule.is_query)
+    clock = kind_of(talk.ClockAdvance)
+    taking = (
+        "agreement.settle",
+        "negotiation.accept",
+        "negotiation.propose",
+        "refund.approve",
+        "return.receive",
+        "return.authorize",
+    )
+    refusing = ("negotiation.reject", "refund.deny", "return.deny", "purchase.decline")
+
+    def decide(self, state: State, act: Act) -> Refusal | Accepted:
+        """The ruling on an act, by its subject."""
+        return RULES[type(act.action)].decide(state, act)
+
+    def evolve(self, state: State, event: Any) -> None:  # noqa: ANN401 - one of `events`
+        """Stages what one event changes."""
+        _STEPS[type(event)](state, event)
+
+    def show(self, state: State, act: Act, events: Sequence[msgspec.Struct]) -> Shown | None:
+        """The rows that the sender asked for, or that its act made or changed, in full."""
+        return RULES[type(act.action)].show(state, act, events)
+
+    def broken(self, state: State) -> str | None:
+        """The invariant that the staged rows break, or None."""
+        return invariants.broken(state, MACHINES)
+
+    def tick(self, state: State) -> int:
+        """The market's time."""
+        return talk.tick_of(state)
+
+    def check_row(self, table: str, row: Row) -> None:
+        """Refuses a row that contradicts itself."""
+        if not invariants.row_holds(row):
+            raise WorldError("facts.row", f"a row of `{table}` contradicts itself")
+
+    def complete(self, rows: StartRows) -> StartRows:
+        """Start rows as an author writes them, made whole."""
+        return completion.complete(rows, self.tables)
+
+
+def make(params: Mapping[str, Scalar]) -> CommerceWorld:
+    """The world; it takes no parameters.
+
+    Raises:
+        WorldError: there are parameters.
+    """
+    if params:
+        hint = "leave `params` empty: what varies is in the rows"
+        raise WorldError("world.params", "world `commerce` does not take these parameters", hint)
+    return CommerceWorld()
