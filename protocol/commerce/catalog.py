@@ -20,9 +20,11 @@ from ..canonical import Id, Integer
 from ..tables import State
 from ..world import Act, Shown
 from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
-from .terms import CommerceAction, CommerceEvent, CommerceRow, Currency, ListingId, Money, Quantity, Stock
+from .terms import CommerceAction, CommerceEvent, CommerceRow, Currency, ListingId, Money, Stock
 
 _replace = msgspec.structs.replace
+
+Attributes = dict[Id, Text | Integer | bool]
 
 
 class Listing(CommerceRow, frozen=True):
@@ -34,7 +36,7 @@ class Listing(CommerceRow, frozen=True):
     currency: Currency = "EUR"
     state: Literal["active", "withdrawn"] = "active"
     description: Text = ""
-    attributes: dict[Id, Text | Integer | bool] = {}
+    attributes: Attributes = msgspec.field(default_factory=Attributes)
 
 
 class Inventory(CommerceRow, frozen=True):

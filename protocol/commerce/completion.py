@@ -6,7 +6,8 @@
     inventory.on_hand = available + reserved          agreement.total = quantity × unit price
     a return's parties = its order's                  a payment's postings say what it captured and refunded
 
-Rows made here have neutral keys. Completing whole rows changes nothing. Not here: what the rules do with them.
+Rows made here have neutral keys. Completing whole rows changes nothing.
+Not here: what the rules do with them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .invariants import row_holds
 from .negotiation import Negotiation
 from .orders import Order
 from .payments import Payment, state_of
-from .talk import CLOCK_KEY, Clock
+from .talk import CLOCK_KEY
 
 Columns = dict[str, Any]
 Typed = dict[str, dict[str, Any]]
@@ -43,7 +44,12 @@ _INHERITED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 """(table, the column that names a row, columns that are that row's), later ones resting on earlier ones."""
 
-_HANGING = (("payment", "payments"), ("posting", "postings"), ("return", "returns"), ("refund_case", "refund_cases"))
+_HANGING = (
+    ("payment", "payments"),
+    ("posting", "postings"),
+    ("return", "returns"),
+    ("refund_case", "refund_cases"),
+)
 """(table, the column of its order that names such rows)."""
 
 
@@ -114,8 +120,13 @@ def _product(row: Columns) -> int | None:
 def _lines_total(lines: object) -> int | None:
     if not isinstance(lines, (list, tuple)) or not lines:
         return None
-    products = [_product(line) if isinstance(line, dict) else None for line in cast("list[Any]", lines)]
-    return None if None in products else sum(cast("list[int]", products))
+    total = 0
+    for line in cast("list[object]", lines):
+        product = _product(cast("Columns", line)) if isinstance(line, dict) else None
+        if product is None:
+            return None
+        total += product
+    return total
 
 
 def _fill_stock(key: str, row: Columns, agreements: Mapping[str, Columns]) -> None:

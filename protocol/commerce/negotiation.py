@@ -282,26 +282,17 @@ def _proposed(state: State, event: NegotiationProposed) -> None:
 
 def _countered(state: State, event: NegotiationCountered) -> None:
     found: Negotiation = state.get("negotiation", event.negotiation)
-    after = _replace(
-        found, unit_price=event.unit_price, offered_by=event.offered_by, round=found.round + 1
-    )
+    offer = {"unit_price": event.unit_price, "offered_by": event.offered_by}
+    after = _replace(found, round=found.round + 1, **offer)
     state.put("negotiation", event.negotiation, after)
 
 
-def _accepted(state: State, event: NegotiationAccepted) -> None:
-    _close(state, event.negotiation, "accepted")
+def _closed(state: State, event: NegotiationAccepted | NegotiationRejected | NegotiationWithdrawn) -> None:
+    found: Negotiation = state.get("negotiation", event.negotiation)
+    state.put("negotiation", event.negotiation, _replace(found, state=_ENDS[type(event)]))
 
 
-def _rejected(state: State, event: NegotiationRejected) -> None:
-    _close(state, event.negotiation, "rejected")
-
-
-def _withdrawn(state: State, event: NegotiationWithdrawn) -> None:
-    _close(state, event.negotiation, "withdrawn")
-
-
-def _close(state: State, key: str, to: str) -> None:
-    state.put("negotiation", key, _replace(state.get("negotiation", key), state=to))
+_ENDS = {NegotiationAccepted: "accepted", NegotiationRejected: "rejected", NegotiationWithdrawn: "withdrawn"}
 
 
 _MINE = ("negotiation.unknown", "negotiation.addressee", "negotiation.state", "negotiation.turn")
@@ -336,15 +327,15 @@ SUBJECT = Subject(
     events={
         NegotiationProposed: _proposed,
         NegotiationCountered: _countered,
-        NegotiationAccepted: _accepted,
-        NegotiationRejected: _rejected,
-        NegotiationWithdrawn: _withdrawn,
+        NegotiationAccepted: _closed,
+        NegotiationRejected: _closed,
+        NegotiationWithdrawn: _closed,
     },
     refusals={
         "negotiation.unknown": "the sender has no such negotiation",
         "negotiation.addressee": "an offer or its answer is sent to the other party of the negotiation",
         "negotiation.state": "the negotiation is over",
-        "negotiation.turn": "offers alternate: who made the last one may only withdraw it, the other answer it",
+        "negotiation.turn": "offers alternate: who made the last may withdraw it, the other answer it",
         "negotiation.expired": "the tick until which the offer could be taken has passed",
         "negotiation.rounds": "the policy allows no further offer",
         "negotiation.total": "quantity times price is more than an amount may be",

@@ -45,7 +45,9 @@ SUBJECTS: tuple[Subject, ...] = (
     refunds.SUBJECT,
 )
 
-RULES: dict[type[msgspec.Struct], Rule] = {rule.action: rule for subject in SUBJECTS for rule in subject.rules}
+RULES: dict[type[msgspec.Struct], Rule] = {
+    rule.action: rule for subject in SUBJECTS for rule in subject.rules
+}
 
 REFUSALS: dict[str, str] = {
     refusal: meaning for subject in SUBJECTS for refusal, meaning in subject.refusals.items()
