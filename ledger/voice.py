@@ -9,7 +9,7 @@ anybody else (`writer`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
     from .writer import Writer
 
 
+class Formed(NamedTuple):
+    """A message ready for the door: with its texts as parts beside it, numbered and signed."""
+
+    message: Message
+    action: msgspec.Struct | None
+    body: bytes
+    sig: str
+    parts: tuple[Part, ...]
+
+
 class Voice:
     """A party played in this process: numbers, salts and signs what it says."""
 
@@ -38,10 +48,17 @@ class Voice:
         self.public = self._key.public
         self._nonce = writer.opened.nonce
 
-    def say(
-        self, action: msgspec.Struct, *, to: str | None, reply_to: int | None = None, key: str | None = None
-    ) -> Ruling:
-        """Sends an action; fields that are parts hold their text, which goes beside the record.
+    def form(
+        self,
+        action: msgspec.Struct | msgspec.Raw,
+        *,
+        to: str | None,
+        reply_to: int | None = None,
+        key: str | None = None,
+    ) -> Formed:
+        """The party's next message, signed; of an action's fields that are parts the text goes beside it.
+
+        A raw action is the canonical bytes of one that the market doesn't know.
 
         Raises:
             CanonicalError: a value that has no canonical form, or is too large.
@@ -53,22 +70,39 @@ class Voice:
             raise DoorError(
                 "signature.invalid", f"the key that `{self._party}` signs with here is not its own"
             )
-        n = member.n
-        parts = [
-            Part(field, part_text(message_salt(self._seed, self._nonce, n, field), getattr(action, field)))
-            for field in part_fields(type(action))
-        ]
-        if parts:
-            action = msgspec.structs.replace(action, **{part.field: part.text.digest for part in parts})
+        typed = None if isinstance(action, msgspec.Raw) else action
+        parts = () if typed is None else self._parts(typed, member.n)
+        if typed is not None and parts:
+            typed = msgspec.structs.replace(typed, **{part.field: part.text.digest for part in parts})
         message = Message(
-            action=msgspec.Raw(encode(action)),
+            action=msgspec.Raw(encode(typed)) if typed is not None else action,
             sender=self._party,
             key=key,
-            n=n,
+            n=member.n,
             reply_to=reply_to,
             seen=(run.size - 1, run.prev),
             to=to,
         )
         body = encode_typed(message)
-        sig = signature_text(self._key.sign(pae("message", body)))
-        return self._writer.admit(body, sig, parts, verified=True)
+        return Formed(message, typed, body, signature_text(self._key.sign(pae("message", body))), parts)
+
+    def say(
+        self, action: msgspec.Struct, *, to: str | None, reply_to: int | None = None, key: str | None = None
+    ) -> Ruling:
+        """Sends an action, as `form` makes it.
+
+        Raises:
+            CanonicalError: as `form`.
+            DoorError: as `form`.
+        """
+        return self.send(self.form(action, to=to, reply_to=reply_to, key=key))
+
+    def send(self, formed: Formed) -> Ruling:
+        """Sends a message that was formed and nothing said since."""
+        return self._writer.admit(formed.body, formed.sig, formed.parts, verified=True)
+
+    def _parts(self, action: msgspec.Struct, n: int) -> tuple[Part, ...]:
+        return tuple(
+            Part(field, part_text(message_salt(self._seed, self._nonce, n, field), getattr(action, field)))
+            for field in part_fields(type(action))
+        )

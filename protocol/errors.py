@@ -11,6 +11,7 @@
     ├── BundleError        an export that cannot be read
     ├── SourceError        a foreign file that cannot be imported
     ├── ScoreError         predicates that cannot be applied
+    ├── TaskError          a task file, or a place in it, that cannot be played
     └── UsageError         a call that cannot be carried out as written
 
 A market's refusal is not an error: it is a recorded decision. What an audit
@@ -73,6 +74,16 @@ class SourceError(TollbookError):
 
 class ScoreError(TollbookError):
     """Predicates that cannot be applied to a run."""
+
+
+class TaskError(TollbookError):
+    """A task file that cannot be played, or a place in it that gives nothing."""
+
+    def __init__(self, code: str, place: str, problem: str, hint: str | None = None) -> None:
+        """An error at a place of the file, such as `case.linear.floor`; empty for the file as a whole."""
+        super().__init__(code, f"{place}: {problem}" if place else problem, hint)
+        self.place = place
+        self.problem = problem
 
 
 class UsageError(TollbookError):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import msgspec
 
+from .bodies import WorldRef
 from .canonical import MAX_OPEN_BYTES, Hex, Index, admit, encode_typed
 from .errors import WorldError
 from .tables import Facts, Row, State
@@ -28,7 +29,7 @@ from .tables import Facts, Row, State
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .bodies import Scalar, WorldRef
+    from .bodies import Scalar
 
 IDEMPOTENCY = "idempotency"
 """The table of remembered message keys, part of every world."""
@@ -93,7 +94,7 @@ class World(ABC):
     kinds that aren't listed are open to every role).
 
     For tasks it also states ``queries`` (kinds that only read, and are sent to
-    nobody), ``clock`` (the kind by which the operator moves time on), and
+    nobody), ``unoffered`` (kinds that no agent is offered as a tool), ``clock`` (the kind by which the operator moves time on), and
     ``taking`` and ``refusing`` (kinds that accept, or turn down, what is there
     to decide; those furthest along first), which careless policies use.
     """
@@ -105,6 +106,7 @@ class World(ABC):
     events: ClassVar[tuple[type[msgspec.Struct], ...]]
     roles: ClassVar[Mapping[str, frozenset[str]]] = {}
     queries: ClassVar[frozenset[str]] = frozenset()
+    unoffered: ClassVar[frozenset[str]] = frozenset({"agent.unparsed"})
     clock: ClassVar[str | None] = None
     taking: ClassVar[tuple[str, ...]] = ()
     refusing: ClassVar[tuple[str, ...]] = ()
@@ -252,6 +254,19 @@ def world_of(ref: WorldRef) -> World:
             raise WorldError("world.unknown", f"no rules for world `{ref.name}` version {ref.version}", known)
         _KNOWN[key] = import_module(module, __package__).make(ref.params)
     return _KNOWN[key]
+
+
+def latest(name: str) -> WorldRef:
+    """The newest released version of a world, without parameters.
+
+    Raises:
+        WorldError: `world.unknown`.
+    """
+    versions = [version for known, version in _WORLDS if known == name]
+    if not versions:
+        known = "known: " + ", ".join(sorted({known for known, _version in _WORLDS}))
+        raise WorldError("world.unknown", f"there is no world `{name}`", known)
+    return WorldRef(name=name, params={}, version=max(versions))
 
 
 def _union(types: tuple[type[msgspec.Struct], ...]) -> Any:  # noqa: ANN401 - a union made at run time

@@ -65,16 +65,19 @@ class Watch:
         """The rows that the party was shown in full, as last shown, in order of their keys."""
         return {table: [rows[key] for key in sorted(rows)] for table, rows in self._known.items()}
 
-    def note(self, deed: Deed, shown: Shown | None, state: State, tick: int) -> None:
-        """Notes the next deed of the run, whoever's it is, with what it showed and the rows as they then stood."""
+    def note(self, deed: Deed, shown: Shown | None, state: State, tick: int) -> dict[str, Json] | None:
+        """Notes the next deed of the run, whoever's it is, with what it showed and the rows as they then stood.
+
+        Returns the act, as this party sees it, or None where it doesn't.
+        """
         mine = deed.message.sender == self._party
         accepted = deed.decision.outcome == "accepted"
         if mine and accepted:
             self._look(deed, shown, state)
         if not mine and not (accepted and deed.message.to == self._party):
-            return
+            return None
         if not self._want & ACTS:
-            return
+            return None
         name = "heard" if not mine else "did" if accepted else "refused"
         act = self._act(deed, tick, (name, "acts") if mine else (name,))
         if mine:
@@ -82,10 +85,7 @@ class Watch:
         noun, _, verb = act["kind"].partition(".")
         if act["kind"] in self._world.kinds:
             self.groups[name][noun][verb].append(act)
-
-    def act(self, deed: Deed, tick: int) -> dict[str, Json]:
-        """The act of a deed, as the party would see it."""
-        return self._act(deed, tick, ())
+        return act
 
     def _look(self, deed: Deed, shown: Shown | None, state: State) -> None:
         decision = deed.decision

@@ -23,7 +23,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple, cast
 
@@ -217,6 +217,7 @@ def _environment(scope: Scope, extra: tuple[str, ...]) -> Any:  # noqa: ANN401 -
     return cel.NewEnv(config=config, variables={**names, **dict.fromkeys(extra, kind.DYN)}, functions=draws)
 
 
+@lru_cache(maxsize=4_096)  # a mutation is mostly the reference over again
 def _compile(source: str, scope: Scope, extra: tuple[str, ...]) -> Program:
     try:
         expression = _environment(scope, extra).compile(source)

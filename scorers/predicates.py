@@ -43,10 +43,11 @@ Stage = Literal["search", "evidence", "choice", "execution", "authority"]
 STAGES: Final[tuple[Stage, ...]] = ("search", "evidence", "choice", "execution", "authority")
 
 _ID = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_WORDS = frozenset(
+WORDS = frozenset(
     {"as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let"}
     | {"loop", "namespace", "null", "package", "return", "true", "var", "void", "while"}
 )
+"""The words of CEL, which can't be names."""
 _DEAR = frozenset({"figures", "result"})
 
 
@@ -197,7 +198,7 @@ class PredicateSet:
         hint = "use a to z, 0 to 9 and `_`, a letter first, and no word of CEL or of the case view"
         for section, names in sections.items():
             for name in names:
-                taken = section == "let" and (name in _WORDS or name in RESERVED)
+                taken = section == "let" and (name in WORDS or name in RESERVED)
                 if taken or _ID.fullmatch(name) is None:
                     raise ScoreError("predicate.name", f"`{name}` can't name a {section}", hint)
         for name in self.caps:

@@ -4,10 +4,11 @@
 
 One run's line: the id's first twelve digits, task, case, score, what the
 makers recorded, label. Then what the scores come to, each mean with its interval,
-and every run that is left out, by name and reason. Numbers are decimal text of
-fixed places; the JSON holds the exact fractions too.
+and every run that is left out, by name and reason. What runs say of several
+agents or trials is there only where there are several. Numbers are decimal text
+of fixed places; the JSON holds the exact fractions too.
 
-Not here: what is counted (`summary`).
+Not here: what is counted (`summary`, `compare`).
 """
 
 from __future__ import annotations
@@ -17,52 +18,69 @@ from fractions import Fraction
 from typing import Any, Final
 
 from . import stats
+from .compare import ALL_PAIRS, Comparison, Gap, compare
 from .predicates import FULL, PredicateSet
-from .score import OUTCOMES, Score, exact
-from .summary import Count, Mean, Row, Share, Summary, summarize
+from .score import OUTCOMES, Score
+from .summary import Basis, Count, Row, Share, Summary, summarize
 
 CUSTODY: Final = "signatures of imported runs prove custody since the import, not authorship"
 CONDUCT: Final = "conduct unchecked: nothing says that briefs and scripted parties were as the task says"
 UNANCHORED: Final = "unanchored: no checkpoint or pinned key from outside, so a cut tail can't be seen"
 INTERVALS: Final = "intervals at 95 %: means by Student's t over tasks, shares by Wilson's score"
+SMALLEST: Final = "smallest gap: told from 0 in 80 % of repetitions, at 5 % and two-sided"
+EACH: Final = "each difference stands for itself: of many, some lie beyond their interval by chance"
 
 _SHORT = 12
 _ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~"})
+
+_OVER: dict[Basis, str] = {
+    "scored": "scored runs",
+    "without_errors": "without errors",
+    "with_unscored_at_0": "open, abandoned at 0",
+}
 
 Table = list[tuple[str, ...]]
 
 
 def document_of(scores: Sequence[Score], predicates: PredicateSet) -> dict[str, Any]:
     """The report as JSON: the runs with their fixed fields, and the summary."""
-    summary = summarize(scores, predicates)
-    return {"runs": [score.document() for score in scores], "summary": _summary(summary)}
+    summary, comparison = summarize(scores, predicates), compare(scores)
+    notes = {"notes": [*_comparison_notes(comparison), *_notes(summary)]}
+    return {
+        "runs": [score.document() for score in scores],
+        "summary": {**_summary(summary), **comparison.document(), **notes},
+    }
 
 
 def text_of(scores: Sequence[Score], predicates: PredicateSet) -> str:
     """The report as text for a terminal, ended by a line end."""
-    summary = summarize(scores, predicates)
+    summary, comparison = summarize(scores, predicates), compare(scores)
     blocks = [
         _aligned(_run_rows(scores), left=(0, 1, 2, 5)),
-        "\n".join(_headlines(summary)),
+        "\n".join([*_headlines(summary), *_agents(comparison)]),
+        *(_aligned(rows, left) for _, rows, left in _comparison_tables(comparison)),
         _aligned(_predicate_rows(summary), left=(0, 1)),
-        "\n".join(_remarks(summary)),
+        "\n".join([*_comparison_remarks(comparison), *_remarks(summary)]),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def markdown_of(scores: Sequence[Score], predicates: PredicateSet) -> str:
     """The report as a Markdown document, ended by a line end."""
-    summary = summarize(scores, predicates)
-    title = _escaped(predicates.title or predicates.id)
+    summary, comparison = summarize(scores, predicates), compare(scores)
     blocks = [
-        f"# {title}",
-        _bullets(_headlines(summary)),
+        f"# {_escaped(predicates.title or predicates.id)}",
+        _bullets([*_headlines(summary), *_agents(comparison)]),
+        *(
+            f"## {title}\n\n{_markdown(rows, left)}"
+            for title, rows, left in _comparison_tables(comparison)
+        ),
         "## Predicates",
         _markdown(_predicate_rows(summary), left=(0, 1)),
         "## Runs",
         _markdown(_run_rows(scores), left=(0, 1, 2, 5)),
         "## Remarks",
-        _bullets(_remarks(summary)),
+        _bullets([*_comparison_remarks(comparison), *_remarks(summary)]),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -83,9 +101,9 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "sealed": summary.sealed,
         "scored": summary.scored,
         "left_out": left_out,
-        "mean": _mean(summary.headline),
-        "mean_without_errors": _mean(summary.without_errors),
-        "mean_with_unscored_at_0": _mean(summary.with_unscored),
+        "mean": summary.headline and summary.headline.document(),
+        "mean_without_errors": summary.without_errors and summary.without_errors.document(),
+        "mean_with_unscored_at_0": summary.with_unscored and summary.with_unscored.document(),
         "full": _share(summary.full),
         "predicates": [_row(row) for row in summary.rows],
         "lost": {stage: stats.decimal(lost, 3) for stage, lost in summary.lost.items()},
@@ -99,34 +117,13 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "labels": _counts(summary.labels),
         "labelled": sum(len(label.runs) for label in summary.labels),
         "imported": summary.imported,
-        "notes": list(_notes(summary)),
-    }
-
-
-def _mean(mean: Mean | None) -> dict[str, Any] | None:
-    if mean is None:
-        return None
-    low, high = _ends(mean.interval, 3)
-    return {
-        "exact": exact(mean.value),
-        "mean": stats.decimal(mean.value, 3),
-        "low": low,
-        "high": high,
-        "runs": mean.runs,
-        "tasks": mean.tasks,
     }
 
 
 def _share(share: Share) -> dict[str, Any]:
-    low, high = _ends(share.interval, 4)
+    low, high = stats.ends(share.interval, 4)
     value = stats.decimal(Fraction(share.part, share.whole), 4) if share.whole else None
     return {"part": share.part, "whole": share.whole, "share": value, "low": low, "high": high}
-
-
-def _ends(interval: stats.Interval | None, places: int) -> tuple[str | None, str | None]:
-    if interval is None:
-        return None, None
-    return stats.decimal(interval.low, places), stats.decimal(interval.high, places)
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -138,10 +135,7 @@ def _counts(counts: Iterable[Count]) -> list[dict[str, Any]]:
 
 
 def _headlines(summary: Summary) -> Iterator[str]:
-    yield (
-        f"{_number(summary.opened, 'run')} opened, {summary.sealed} sealed, {summary.scored} scored,"
-        f" {len(summary.left_out)} left out"
-    )
+    yield _counted(summary.opened, summary.sealed, summary.scored)
     for name, mean in (
         ("mean score", summary.headline),
         ("without runs in which a predicate was in error", summary.without_errors),
@@ -156,6 +150,42 @@ def _headlines(summary: Summary) -> Iterator[str]:
     if summary.compared:
         agree = summary.compared - len(summary.disagree)
         yield f"agreement with the recorded reward: {agree} of {summary.compared}"
+
+
+def _agents(comparison: Comparison) -> Iterator[str]:
+    for agent in comparison.standings:
+        yield f"{agent.label}: {_counted(len(agent.runs), agent.sealed, agent.scored)}"
+
+
+def _counted(opened: int, sealed: int, scored: int) -> str:
+    return f"{_number(opened, 'run')} opened, {sealed} sealed, {scored} scored, {opened - scored} left out"
+
+
+def _comparison_remarks(comparison: Comparison) -> Iterator[str]:
+    """Each trial that was not paired, and each cell that ends k, by name."""
+    said: set[str] = set()
+    for gap in comparison.gaps:
+        for each in gap.unpaired:
+            line = f"unpaired, {_difference(gap)}: {each.place.name}, {each.why}"
+            if line not in said:
+                said.add(line)
+                yield line
+    for trials in comparison.repeats:
+        if trials.short:
+            cells = ", ".join(trials.short)
+            yield f"{trials.label}, {_OVER[trials.basis]}: k ends at {trials.fewest}, all trials of {cells}"
+    yield from _comparison_notes(comparison)
+
+
+def _comparison_notes(comparison: Comparison) -> Iterator[str]:
+    """What the numbers of a comparison rest on."""
+    gaps = [gap for gap in comparison.gaps if gap.basis == "scored"]
+    if len(gaps) > 1 and len({gap.first for gap in gaps}) == 1:
+        yield f"of more than {ALL_PAIRS} agents each is compared with {gaps[0].first} alone"
+    if gaps:
+        yield SMALLEST
+    if len(gaps) > 1:
+        yield EACH
 
 
 def _remarks(summary: Summary) -> Iterator[str]:
@@ -212,6 +242,59 @@ def _predicate_rows(summary: Summary) -> Table:
     return rows
 
 
+def _comparison_tables(comparison: Comparison) -> Iterator[tuple[str, Table, Sequence[int]]]:
+    """Each table that says something: its title, its rows, and which columns are words."""
+    if comparison.standings:
+        yield "Agents", _agent_rows(comparison), (0, 1)
+    if comparison.repeats:
+        yield "Trials", _trial_rows(comparison), (0, 1)
+    if comparison.gaps:
+        yield "Differences", _gap_rows(comparison), (0, 1)
+
+
+def _agent_rows(comparison: Comparison) -> Table:
+    rows: Table = [("agent", "over", "runs", "tasks", "mean", "95 % interval")]
+    for agent in comparison.standings:
+        for basis, mean in agent.means:
+            counts = (str(mean.runs), str(mean.tasks))
+            value, ends = stats.decimal(mean.value, 1), _span(mean.interval, 1)
+            rows.append((agent.label, _OVER[basis], *counts, value, ends))
+    return rows
+
+
+def _trial_rows(comparison: Comparison) -> Table:
+    head = ("agent", "over", "cells", "tasks", "k")
+    rows: Table = [(*head, "pass@k", "95 % interval", "pass^k", "95 % interval")]
+    for trials in comparison.repeats:
+        for chance in trials.chances:
+            counts = map(str, (trials.cells, trials.tasks, chance.k))
+            one, every = (
+                (stats.decimal(rate.value, 3), _span(rate.interval, 3)) for rate in (chance.one, chance.every)
+            )
+            rows.append((trials.label, _OVER[trials.basis], *counts, *one, *every))
+    return rows
+
+
+def _gap_rows(comparison: Comparison) -> Table:
+    rows: Table = [("difference", "over", "pairs", "tasks", "mean", "95 % interval", "smallest gap")]
+    for gap in comparison.gaps:
+        mean, smallest = (
+            "–" if each is None else stats.decimal(each, 1) for each in (gap.mean, gap.smallest)
+        )
+        counts = (str(gap.pairs), str(gap.tasks))
+        rows.append((_difference(gap), _OVER[gap.basis], *counts, mean, _span(gap.interval, 1), smallest))
+    return rows
+
+
+def _difference(gap: Gap) -> str:
+    return f"{gap.first} − {gap.second}"
+
+
+def _span(interval: stats.Interval | None, places: int) -> str:
+    low, high = stats.ends(interval, places)
+    return "–" if low is None else f"{low} to {high}"
+
+
 def _aligned(rows: Table, left: Sequence[int]) -> str:
     """Columns two spaces apart: those of `left` begin, the others end, at one place."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -240,7 +323,7 @@ def _escaped(text: str) -> str:
 
 
 def _between(interval: stats.Interval | None, places: int) -> str:
-    low, high = _ends(interval, places)
+    low, high = stats.ends(interval, places)
     return "no interval from one task" if low is None else f"95 % interval {low} to {high}"
 
 

@@ -20,7 +20,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from ..protocol.errors import ScoreError
-from ..protocol.world import World
+from ..protocol.world import World, made_fields
+from .cel import Program
 from .lets import near
 from .predicates import PredicateSet
 from .syntax import Call, Const, Fold, Made, Name, Node, Select
@@ -58,25 +59,30 @@ Shape = Record | ListOf | MapTo | Nothing | None
 """None is unknown."""
 
 
-def check_names(predicates: PredicateSet, world: World) -> None:
-    """Refuses expressions that ask for what no view of this world can hold.
+def check_names(predicates: PredicateSet, shapes: Mapping[str, Shape]) -> None:
+    """Refuses expressions that ask for what no view of these shapes can hold.
 
     Raises:
         ScoreError: `predicate.names`, for the first such name; and as `PredicateSet.programs`.
     """
-    shapes = shapes_of(world)
     for what, group in zip(("predicate", "seqs of", "cap"), predicates.programs, strict=True):
         for name, program in group.items():
-            walk = _Walk()
-            walk.shape(program.checked.root, shapes)
-            if walk.found:
-                problem, hint = walk.found[0]
+            for problem, hint in unknown_names(program, shapes):
                 raise ScoreError("predicate.names", f"{what} `{name}`: {problem}", hint)
+
+
+def unknown_names(program: Program, shapes: Mapping[str, Shape]) -> list[tuple[str, str | None]]:
+    """What an expression asks for that isn't in the shapes: what is wrong, and a hint."""
+    walk = _Walk()
+    walk.shape(program.checked.root, shapes)
+    return walk.found
 
 
 def shapes_of(world: World) -> dict[str, Shape]:
     """What each name of the case view holds in this world."""
-    acts = {kind: _fields(f"`{kind}`", action, _ACT) for kind, action in world.kinds.items()}
+    # Which events an act gives is known when it is decided; the keys that any of them makes may be asked for.
+    made = {field for event in world.events for field in made_fields(event)}
+    acts = {kind: _fields(f"`{kind}`", action, (*_ACT, *made)) for kind, action in world.kinds.items()}
     events = {kind: _fields(f"`{kind}`", event, ("seq", "kind")) for kind, event in world.event_kinds.items()}
     rows = {table: _fields(f"a row of `{table}`", row, ("id",)) for table, row in world.tables.items()}
     lists = {table: ListOf(row) for table, row in rows.items()}
@@ -100,7 +106,7 @@ def _fields(what: str, struct: type[msgspec.Struct], more: tuple[str, ...] = ())
     info = msgspec.inspect.type_info(struct)
     assert isinstance(info, msgspec.inspect.StructType)
     fields = {field.encode_name: _shape(field.type) for field in info.fields}
-    return Record(what, {**fields, **dict.fromkeys(more)})
+    return Record(what, {**dict.fromkeys(more), **fields})
 
 
 def _shape(kind: msgspec.inspect.Type) -> Shape:

@@ -135,6 +135,13 @@ def pass_all(passes: int, trials: int, k: int) -> Fraction:
     return Fraction(comb(passes, k), comb(trials, k))
 
 
+def within(found: Interval | None, low: int, high: int) -> Interval | None:
+    """The part of an interval of a mean of values that lie from `low` to `high`."""
+    if found is None:
+        return None
+    return Interval(max(found.low, Fraction(low)), min(found.high, Fraction(high)))
+
+
 def wilson(part: int, whole: int) -> Interval | None:
     """The interval of a share; None of nothing."""
     if whole == 0:
@@ -175,3 +182,8 @@ def decimal(value: Fraction, places: int) -> str:
     digits = round(value * 10**places)
     text = str(abs(digits)).rjust(places + 1, "0")
     return f"{'-' if digits < 0 else ''}{text[:-places]}.{text[-places:]}"
+
+
+def ends(found: Interval | None, places: int) -> tuple[str, str] | tuple[None, None]:
+    """Both ends of an interval as `decimal` text."""
+    return (None, None) if found is None else (decimal(found.low, places), decimal(found.high, places))

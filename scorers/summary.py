@@ -16,14 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from . import stats
 from .predicates import FULL, STAGES, PredicateSet, Stage
-from .score import Outcome, Score
+from .score import Outcome, Score, exact
 from .verdict import Verdict
 
 UNSCORED_AT_0: tuple[Outcome, ...] = ("open", "abandoned")
+
+Basis = Literal["scored", "without_errors", "with_unscored_at_0"]
+"""Which runs a mean is over."""
 
 
 class Mean(NamedTuple):
@@ -36,6 +39,18 @@ class Mean(NamedTuple):
     interval: stats.Interval | None
     runs: int
     tasks: int
+
+    def document(self) -> dict[str, Any]:
+        """The mean in `score --json`."""
+        low, high = stats.ends(self.interval, 3)
+        return {
+            "exact": exact(self.value),
+            "mean": stats.decimal(self.value, 3),
+            "low": low,
+            "high": high,
+            "runs": self.runs,
+            "tasks": self.tasks,
+        }
 
 
 class Share(NamedTuple):
@@ -105,8 +120,7 @@ def summarize(scores: Sequence[Score], predicates: PredicateSet) -> Summary:
     """What these scores by one predicate set come to."""
     assert all(score.scorer == predicates.digest for score in scores), "scores of one predicate set"
     scored = [score for score in scores if score.outcome == "scored"]
-    clean = [score for score in scored if not any(_in_error(verdict) for verdict in score.predicates)]
-    unscored = [score for score in scores if score.outcome in UNSCORED_AT_0]
+    taken = bases(scores)
     judged = [score for score in scores if score.predicates]
     compared = [score for score in scored if score.agrees is not None]
     full = sum(score.value == FULL for score in scored)
@@ -116,9 +130,9 @@ def summarize(scores: Sequence[Score], predicates: PredicateSet) -> Summary:
         opened=len(scores),
         sealed=sum(score.root is not None for score in scores),
         left_out=tuple(score for score in scores if score.outcome != "scored"),
-        headline=_mean(scored),
-        without_errors=_mean(clean) if len(clean) < len(scored) else None,
-        with_unscored=_mean([*scored, *unscored]) if unscored else None,
+        headline=mean_of(taken["scored"]),
+        without_errors=mean_of(taken.get("without_errors", ())),
+        with_unscored=mean_of(taken.get("with_unscored_at_0", ())),
         full=Share(full, len(scored), stats.wilson(full, len(scored))),
         rows=tuple(_row(place, name, judged, predicates) for place, name in enumerate(predicates.predicates)),
         lost=_lost(scored),
@@ -135,14 +149,27 @@ def summarize(scores: Sequence[Score], predicates: PredicateSet) -> Summary:
     )
 
 
-def _mean(scores: Sequence[Score]) -> Mean | None:
+def bases(scores: Iterable[Score]) -> dict[Basis, list[Score]]:
+    """The runs that a mean is over, the headline's first; a way that takes the same runs is left away."""
+    scores = list(scores)
+    scored = [score for score in scores if score.outcome == "scored"]
+    clean = [score for score in scored if not any(_in_error(verdict) for verdict in score.predicates)]
+    unscored = [score for score in scores if score.outcome in UNSCORED_AT_0]
+    taken: dict[Basis, list[Score]] = {"scored": scored}
+    if len(clean) < len(scored):
+        taken["without_errors"] = clean
+    if unscored:
+        taken["with_unscored_at_0"] = [*scored, *unscored]
+    return taken
+
+
+def mean_of(scores: Sequence[Score]) -> Mean | None:
+    """The mean of runs, those without a score at 0; None of no run."""
     if not scores:
         return None
     values = [Fraction(0) if score.value is None else score.value for score in scores]
     clusters = [score.cluster for score in scores]
-    found = stats.interval(values, clusters)
-    if found is not None:
-        found = stats.Interval(max(found.low, Fraction(0)), min(found.high, Fraction(FULL)))
+    found = stats.within(stats.interval(values, clusters), 0, FULL)
     return Mean(stats.mean(values), found, len(values), len(set(clusters)))
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..protocol.canonical import digest_typed
 from ..protocol.errors import ScoreError
 from ..scorers.predicates import MAX_FILE_BYTES, PredicateSet, load
-from ..scorers.schema import check_names
+from ..scorers.schema import check_names, shapes_of
 from ..scorers.score import Score, score_run, standing
 from ..scorers.view import Answers, case_view
 from .tau2.oracle import oracle_of
@@ -84,4 +84,4 @@ def judge_run(audit: Audit, predicates: PredicateSet) -> Score:
 @cache
 def _check_names(predicates: PredicateSet, world: World) -> None:
     """As `check_names`, once for each world."""
-    check_names(predicates, world)
+    check_names(predicates, shapes_of(world))

@@ -8,14 +8,14 @@ from tollbook.protocol.bodies import WorldRef
 from tollbook.protocol.errors import ScoreError
 from tollbook.protocol.world import world_of
 from tollbook.scorers.predicates import Cap, Predicate, PredicateSet
-from tollbook.scorers.schema import check_names
+from tollbook.scorers.schema import check_names, shapes_of
 
 WORLD = world_of(WorldRef(name="retail", params={"mode": "strict"}, version=0))
 
 
 def check(expr: str) -> tuple[str, str | None] | None:
     try:
-        check_names(PredicateSet("x", {"p": Predicate("choice", 1_000, expr)}), WORLD)
+        check_names(PredicateSet("x", {"p": Predicate("choice", 1_000, expr)}), shapes_of(WORLD))
     except ScoreError as error:
         return f"{error.code}: {error.text}", error.hint
     return None
@@ -94,7 +94,7 @@ def test_what_is_let_through(expr: str) -> None:
 def test_seqs_and_caps_are_checked_too() -> None:
     misspelt = PredicateSet("x", {"p": Predicate("choice", 1_000, "true", seqs="final.orders")})
     with pytest.raises(ScoreError, match="seqs of `p`"):
-        check_names(misspelt, WORLD)
+        check_names(misspelt, shapes_of(WORLD))
     predicates = {"p": Predicate("choice", 1_000, "true")}
     with pytest.raises(ScoreError, match="cap `c`"):
-        check_names(PredicateSet("x", predicates, caps={"c": Cap("final.orders == []")}), WORLD)
+        check_names(PredicateSet("x", predicates, caps={"c": Cap("final.orders == []")}), shapes_of(WORLD))
