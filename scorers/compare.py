@@ -4,10 +4,10 @@
            ─► by cell           pass@k and pass^k of c passes among n trials, the mean over cells
            ─► by agent, place   first − second over what both played, the mean over places
 
-A cell is a case of a task, a place one trial of it; a trial that an agent played
-twice counts as the mean of both. A pass is full marks. Means over agents begin
-with two agents, pass@k with two trials of a cell. Each of these stands once for
-every way in which runs are taken (`summary.bases`), and what could not be paired
+A cell is a case of a task, a place one trial of it; of a trial that an agent played
+twice a difference takes the mean. A pass is full marks. Agents are compared where
+there are two of them, pass@k is said where a case was tried twice. Each stands
+once for every way of taking runs (`summary.bases`), and what could not be paired
 is named with why. Intervals are clustered by task.
 
 Not here: the formulas (`stats`), how it looks (`report`); what many comparisons
@@ -29,7 +29,7 @@ from ..protocol.canonical import digest_typed
 from . import stats
 from .predicates import FULL
 from .score import Score, exact
-from .summary import UNSCORED_AT_0, Basis, Mean, bases, mean_of
+from .summary import UNSCORED_AT_0, Basis, Mean, bases, mean_of, values_of
 
 ALL_PAIRS: Final = 4
 """Up to so many agents each is compared with each; of more, each with the first by name."""
@@ -270,7 +270,7 @@ def _gaps(first: Group, second: Group) -> Iterator[Gap]:
             played = [side.get(place, []) for side in sides]
             one, two = ([score for score in each if score in taken.get(place, [])] for each in played)
             if one and two:
-                values.append(_worth(one) - _worth(two))
+                values.append(stats.mean(values_of(one)) - stats.mean(values_of(two)))
                 clusters.append(one[0].cluster)
             else:
                 lacks = zip(labels, played, (one, two), strict=True)
@@ -298,10 +298,6 @@ def _places(runs: Iterable[Score]) -> dict[Place, list[Score]]:
     for score in runs:
         places.setdefault(place_of(score), []).append(score)
     return places
-
-
-def _worth(runs: Sequence[Score]) -> Fraction:
-    return stats.mean([score.value or Fraction(0) for score in runs])
 
 
 def _lack(label: str, runs: Sequence[Score]) -> str:

@@ -163,11 +163,16 @@ def bases(scores: Iterable[Score]) -> dict[Basis, list[Score]]:
     return taken
 
 
+def values_of(scores: Iterable[Score]) -> list[Fraction]:
+    """What each run was worth, those without a score 0."""
+    return [Fraction(0) if score.value is None else score.value for score in scores]
+
+
 def mean_of(scores: Sequence[Score]) -> Mean | None:
     """The mean of runs, those without a score at 0; None of no run."""
     if not scores:
         return None
-    values = [Fraction(0) if score.value is None else score.value for score in scores]
+    values = values_of(scores)
     clusters = [score.cluster for score in scores]
     found = stats.within(stats.interval(values, clusters), 0, FULL)
     return Mean(stats.mean(values), found, len(values), len(set(clusters)))
