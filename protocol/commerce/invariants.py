@@ -7,7 +7,7 @@
     state     a row begins in a first state of its machine, and moves only as the machine says
     removed   no row is ever taken away
 
-Only staged rows are looked at. Not here: start rows (`completion`).
+Only staged rows are looked at. Not here: start rows (`coherence`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from ..canonical import MAX_INTEGER
 from ..tables import Row, State
-from .books import Account, Posting
+from .books import Posting
 from .catalog import Inventory
 from .payments import Payment
 from .subject import Machine
@@ -99,6 +99,4 @@ def row_holds(row: Row) -> bool:
     """Whether a start row agrees with itself."""
     if isinstance(row, Inventory):
         return _stock_holds(row)
-    if isinstance(row, Payment):
-        return row.refunded <= row.captured
-    return not isinstance(row, Account) or len(row.balances) > 0
+    return not isinstance(row, Payment) or row.refunded <= row.captured

@@ -23,7 +23,7 @@ from .agreements import AgreementMade
 from .catalog import Inventory, Listing, StockReserved
 from .policies import NEGOTIATION, policy_of
 from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, other, own, shown, unknown
-from .talk import tick_of
+from .talk import LAST_TICK, tick_of
 from .terms import (
     BUYER,
     MAX_MONEY,
@@ -153,7 +153,7 @@ def _propose(state: State, act: Act) -> Verdict:
         merchant=listing.merchant,
         quantity=action.quantity,
         unit_price=action.unit_price,
-        deadline=None if ticks is None else tick_of(state) + ticks,
+        deadline=None if ticks is None else min(tick_of(state) + ticks, LAST_TICK),
     )
     return Accepted([proposed])
 

@@ -20,7 +20,7 @@ from .subject import ALLOWED, Events, Rule, Subject, Verdict, misdirected, shown
 from .terms import OPERATOR, CommerceAction, CommerceEvent, CommerceRow, Tick
 
 CLOCK_KEY = "now"
-_LAST_TICK = 2**31 - 1
+LAST_TICK = 2**31 - 1
 
 
 class Clock(CommerceRow, frozen=True):
@@ -70,8 +70,8 @@ def _unparsed(_state: State, _act: Act) -> Verdict:
 def _advance(state: State, act: Act) -> Verdict:
     action: ClockAdvance = act.action
     tick = tick_of(state) + action.ticks
-    if tick > _LAST_TICK:
-        return Refusal("clock.end", {"tick": _LAST_TICK})
+    if tick > LAST_TICK:
+        return Refusal("clock.end", {"tick": LAST_TICK})
     return Accepted([ClockAdvanced(tick)])
 
 

@@ -7,19 +7,20 @@ Not here: any rule. Each stands in its subject's module.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
 
 from ..bodies import Scalar
 from ..errors import WorldError
-from ..tables import Row, State
+from ..tables import Facts, Row, State
 from ..world import Accepted, Act, Refusal, Shown, StartRows, World, kind_of
 from . import (
     agreements,
     books,
     catalog,
+    coherence,
     completion,
     invariants,
     negotiation,
@@ -104,6 +105,16 @@ class CommerceWorld(World):
         """Refuses a row that contradicts itself."""
         if not invariants.row_holds(row):
             raise WorldError("facts.row", f"a row of `{table}` contradicts itself")
+
+    def facts(self, rows: Iterable[tuple[str, str, Row]]) -> Facts:
+        """Start rows of this world, which agree with each other.
+
+        Raises:
+            WorldError: as `World.facts`, or `facts.row` for rows that don't agree.
+        """
+        facts = super().facts(rows)
+        coherence.check({table: facts.tables[table].rows for table in self.tables})
+        return facts
 
     def complete(self, rows: StartRows) -> StartRows:
         """Start rows as an author writes them, made whole."""
