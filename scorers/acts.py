@@ -51,7 +51,7 @@ class Watch:
 
     def __init__(self, world: World, party: str, want: Iterable[str] = EVERYTHING) -> None:
         self._world = world
-        self._party = party
+        self.party = party
         self._want = frozenset(want)
         self.acts: list[dict[str, Json]] = []
         self.groups = {name: by_kind(world.kinds) for name in ("did", "refused", "heard")}
@@ -70,11 +70,11 @@ class Watch:
 
         Returns the act, as this party sees it, or None where it doesn't.
         """
-        mine = deed.message.sender == self._party
+        mine = deed.message.sender == self.party
         accepted = deed.decision.outcome == "accepted"
         if mine and accepted:
             self._look(deed, shown, state)
-        if not mine and not (accepted and deed.message.to == self._party):
+        if not mine and not (accepted and deed.message.to == self.party):
             return None
         if not self._want & ACTS:
             return None
@@ -125,7 +125,7 @@ class Watch:
         if "figures" in self._want:
             act["figures"] = [figure for field in parts for figure in figures(act[field] or "")]
         if "result" in self._want:
-            mine = message.sender == self._party
+            mine = message.sender == self.party
             act["result"] = self._results.get(deed.seq) if mine else None
         return act
 

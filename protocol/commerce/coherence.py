@@ -100,7 +100,7 @@ def by_order(rows: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _references(typed: Typed) -> Iterator[Problem]:
     for table, found in typed.items():
-        kind = next((type(row) for row in found.values()), None)
+        kind: type[Row] | None = next((type(row) for row in found.values()), None)
         for field, other in () if kind is None else row_fields(kind).items():
             for key, row in found.items():
                 name = getattr(row, field)

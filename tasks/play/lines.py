@@ -1,9 +1,9 @@
 r"""The lines that an agent outside the process is told, and those it answers with: version 1.
 
-    to the agent, at the begin       {"tollbook": 1, "begin": {party, role, brief, mandate, tools, others, turns}}
-    to the agent, at each turn       {"turn": {number, tick, turns_left, last, inbox}}
-    from the agent, once a turn      {"act": {kind, …fields, to}}   or   {"done": true}
-                       with either   "usage": {input_tokens, output_tokens, cost_micros}, "turn": number
+    told first      {"tollbook": 1, "begin": {party, role, brief, mandate, tools, others, turns}}
+    told a turn     {"turn": {number, tick, turns_left, last, inbox}}
+    answered        {"act": {kind, …fields, to}}   or   {"done": true}
+      with either   "usage": {input_tokens, output_tokens, cost_micros}, "turn": number
 
     tools  = [{name, description, parameters}]      others = [{party, role}]
     last   = the act before, null at first          inbox  = acts of others since, in order
@@ -126,7 +126,7 @@ def read_answer(line: bytes) -> Said | None:
 
 
 def words(line: bytes, limit_chars: int) -> str:
-    r"""A line as text to keep: bytes that aren't UTF-8 as `\xff`, and `…` in place of what is over the limit."""
+    r"""A line as text to keep: bytes that aren't UTF-8 as `\xff`, `…` for what is over the limit."""
     text = line.decode(errors="backslashreplace")
     return text if len(text) <= limit_chars else text[:limit_chars] + "…"
 

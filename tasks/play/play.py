@@ -1,0 +1,285 @@
+"""One play of a scene: who is asked when, what is sent, and how it ends.
+
+    briefs · what scripts send at the start · then, until the end:
+        the actor is asked ─► its act ─► the counterparty that it was sent to answers at once,
+        an answer to an answer before the next, at most 20 ─► the operator moves the clock on
+
+    ends     completed (`ends` holds) · turn_limit · agent_stopped · agent_failed
+
+This is the schedule of the format: the same task, case, seed and acts of the
+actor give the same messages of everybody else, wherever it is played, which is
+what lets anybody check an operator's conduct.
+
+Not here: what becomes of a message (`desk`).
+
+Source: design section 2, "Schedule".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from ...protocol.bodies import Outcome
+from ...protocol.canonical import encode, encode_typed
+from ...protocol.errors import CanonicalError
+from ...protocol.world import World, part_fields
+from ...scorers.acts import Watch
+from ...scorers.cel import activation
+from ..format.task import OPERATOR, Task
+from ..format.values import Unformed
+from .agent import Agent, Answer, Asked, Setup
+from .desk import Action, Desk, Said
+from .script import START, Counterparty, Silence
+from .tools import tools_of
+
+if TYPE_CHECKING:
+    from ..format.scene import Scene
+
+Json = Any
+
+MAX_ANSWERS: Final = 20
+"""The most messages of scripts that one act of the actor may lead to."""
+
+UNPARSED: Final = "agent.unparsed"
+_NO_DIGEST = "0" * 64
+_MAX_ACTION_BYTES = 60_000
+
+
+class Ending(NamedTuple):
+    """How a play ended; ``reason`` says why an agent failed, ``silences`` which rules were in error."""
+
+    outcome: Outcome
+    reason: str | None
+    silences: tuple[Silence, ...]
+
+
+class Play:
+    """One play of a scene at a desk."""
+
+    def __init__(self, task: Task, scene: Scene, desk: Desk, agent: Agent) -> None:
+        self._task = task
+        self._scene = scene
+        self._desk = desk
+        self._agent = agent
+        self._world = task.world
+        self._watch = Watch(task.world, task.actor)
+        self._scripts = {
+            party: Counterparty(
+                party, script, Watch(task.world, party), scene.mandates.get(party, {}), scene.case
+            )
+            for party, script in task.scripts.items()
+        }
+        self._watches = [self._watch, *(each.watch for each in self._scripts.values())]
+        self._inbox: list[Mapping[str, Json]] = []
+        self._last: Mapping[str, Json] | None = None
+        self._heard: Mapping[str, Json] | None = None
+        self._turns = 0
+
+    def run(self) -> Ending:
+        """Plays the scene to its end, and seals it.
+
+        Raises:
+            TaskError: `task.value`, where `ends` gives no answer.
+        """
+        for party, text in briefs_of(self._task, self._scene):
+            self._desk.brief(party, text)
+        try:
+            self._agent.begin(self._setup())
+            self._start()
+            outcome, reason = self._turns_until_the_end()
+        finally:
+            self._agent.close()
+        self._desk.seal(outcome)
+        silences = tuple(silence for each in self._scripts.values() for silence in each.silences)
+        return Ending(outcome, reason, silences)
+
+    def _setup(self) -> Setup:
+        task, scene = self._task, self._scene
+        return Setup(
+            party=task.actor,
+            role=task.roles[task.actor],
+            brief=scene.brief,
+            mandate=scene.mandates.get(task.actor, {}),
+            tools=tools_of(task.world, task.tools),
+            others=[(party, role) for party, role in task.roles.items() if party != task.actor],
+            turns=task.file.turns,
+        )
+
+    def _turns_until_the_end(self) -> tuple[Outcome, str | None]:
+        while True:
+            if self._has_ended():
+                return "completed", None
+            if self._turns == self._task.file.turns:
+                return "turn_limit", None
+            asked = Asked(
+                tick=self._tick(),
+                turns_left=self._task.file.turns - self._turns,
+                last=self._last,
+                inbox=self._inbox,
+                watch=self._watch,
+            )
+            answer = self._agent.act(asked)
+            if answer.end is not None:
+                self._keep_turn(asked, answer)
+                return answer.end, answer.reason
+            self._turn(asked, answer)
+
+    def _turn(self, asked: Asked, answer: Answer) -> None:
+        self._turns += 1
+        self._inbox = []
+        action, to = action_of(self._task, answer)
+        self._keep_turn(asked, answer)
+        said = self._say(self._task.actor, action, to, None)
+        self._answers(said)
+        if self._world.clock is not None:
+            self._say(OPERATOR, self._world.kinds[self._world.clock](), None, None)
+
+    def _keep_turn(self, asked: Asked, answer: Answer) -> None:
+        if self._agent.outside:
+            self._desk.turn(self._task.actor, given_text(asked), answer.gave, answer.usage)
+
+    def _has_ended(self) -> bool:
+        watch = self._watch
+        held = activation(
+            {
+                "case": {**self._scene.case, "id": self._scene.case_name},
+                "did": watch.groups["did"],
+                "refused": watch.groups["refused"],
+                "tick": self._tick(),
+            }
+        )
+        try:
+            return self._task.ends.holds(held)
+        except Unformed:
+            return False
+
+    def _start(self) -> None:
+        for counterparty in self._scripts.values():
+            formed = counterparty.answer(None, self._tick())
+            if formed is not None:
+                self._answers(self._send(counterparty, formed, None))
+
+    def _answers(self, said: Said) -> None:
+        """Has those whom an act reached answer, as long as they do."""
+        for _ in range(MAX_ANSWERS):
+            message = said.deed.message
+            counterparty = self._scripts.get(message.to or "")
+            if counterparty is None or said.deed.decision.outcome != "accepted":
+                return
+            heard = self._heard
+            formed = counterparty.answer(heard, self._tick())
+            if formed is None:
+                return
+            said = self._send(counterparty, formed, said)
+
+    def _send(self, counterparty: Counterparty, formed: Mapping[str, Json], answered: Said | None) -> Said:
+        """Sends what a script formed: to whom it says, else to the sender that it answers."""
+        fields = dict(formed)
+        sender = None if answered is None else answered.deed.message.sender
+        to = fields.pop("to", _addressee(self._task, counterparty.party, fields["kind"], sender))
+        reply_to = None if answered is None or to != sender else answered.deed.seq
+        action = typed(self._world, fields)
+        return self._say(counterparty.party, action, to, reply_to)
+
+    def _say(self, party: str, action: Action, to: str | None, reply_to: int | None) -> Said:
+        said = self._desk.say(party, action, to, reply_to)
+        tick = self._tick()
+        self._heard = None
+        for watch in self._watches:
+            act = watch.note(said.deed, said.shown, self._desk.state, tick)
+            if act is None:
+                continue
+            if watch is not self._watch:
+                self._heard = act if said.deed.message.to == watch.party else self._heard
+            elif party == self._task.actor:
+                self._last = act
+            else:
+                self._inbox.append(act)
+        return said
+
+    def _tick(self) -> int:
+        return self._world.tick(self._desk.state)
+
+
+def briefs_of(task: Task, scene: Scene) -> list[tuple[str, str]]:
+    """What each party alone is told, as the brief of the record: the actor, and whoever has a mandate."""
+    told: list[tuple[str, str]] = []
+    for party in task.roles:
+        mandate = scene.mandates.get(party, {})
+        brief = scene.brief if party == task.actor else ""
+        if brief or mandate or party == task.actor:
+            told.append((party, encode({"brief": brief, "mandate": mandate}).decode()))
+    return told
+
+
+def given_text(asked: Asked) -> str:
+    """What an agent was given, as the part of a turn's record."""
+    acts = {"inbox": asked.inbox, "last": asked.last, "tick": asked.tick, "turns_left": asked.turns_left}
+    return encode_typed(acts).decode()
+
+
+def action_of(task: Task, answer: Answer) -> tuple[Action, str | None]:
+    """The action of an agent's answer and whom it is for.
+
+    What the market knows and the task offers is typed. What it doesn't know goes
+    as it is, to be refused by name; words that hold no act, and acts that
+    weren't offered, become `agent.unparsed`.
+    """
+    fields = dict(answer.act or {})
+    to = fields.pop("to", None)
+    kind = fields.get("kind")
+    if not isinstance(kind, str) or not (to is None or isinstance(to, str)):
+        return _unparsed(task.world, answer), None
+    if kind in task.tools:
+        to = to if to is not None else _addressee(task, task.actor, kind, None)
+        try:
+            return typed(task.world, fields), to
+        except (Unformed, CanonicalError):
+            pass
+    elif kind in task.world.kinds:
+        return _unparsed(task.world, answer), None
+    return _raw(task.world, fields, answer), to
+
+
+def typed(world: World, fields: Mapping[str, Json]) -> msgspec.Struct:
+    """The typed action of these fields; its parts hold their text.
+
+    Raises:
+        Unformed: the fields are not those of the kind.
+    """
+    action = world.kinds[fields["kind"]]
+    texts = {name: fields[name] for name in part_fields(action) if isinstance(fields.get(name), str)}
+    try:
+        made = msgspec.convert({**fields, **dict.fromkeys(texts, _NO_DIGEST)}, action)
+    except msgspec.ValidationError as error:
+        raise Unformed(fields["kind"], str(error)) from None
+    return msgspec.structs.replace(made, **texts) if texts else made
+
+
+def _raw(world: World, fields: Mapping[str, Json], answer: Answer) -> Action:
+    try:
+        data = encode(fields)
+    except CanonicalError:
+        return _unparsed(world, answer)
+    return msgspec.Raw(data) if len(data) <= _MAX_ACTION_BYTES else _unparsed(world, answer)
+
+
+def _unparsed(world: World, answer: Answer) -> Action:
+    text = answer.gave if answer.gave is not None else str(dict(answer.act or {}))
+    text = text.encode(errors="backslashreplace").decode()
+    return world.kinds[UNPARSED](text=text)
+
+
+def _addressee(task: Task, party: str, kind: str, sender: str | None) -> str | None:
+    """Whom an act is for that doesn't say: who is answered, else the only other party; a query, nobody."""
+    if kind in task.world.queries:
+        return None
+    if sender is not None:
+        return sender
+    others = [each for each in task.roles if each not in (party, OPERATOR)]
+    return others[0] if len(others) == 1 else None
+
+

@@ -1,0 +1,48 @@
+"""The tools that an agent is offered: a kind of act each, with the JSON Schema of its fields.
+
+Made from the market's action types, so that what is offered is what is decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from ...protocol.world import World, part_fields
+from .agent import Tool
+
+Json = Any
+
+
+def tools_of(world: World, kinds: Sequence[str]) -> tuple[Tool, ...]:
+    """The tools of these kinds, in their order."""
+    return tuple(_tool(world.kinds[kind], kind) for kind in kinds)
+
+
+@cache
+def _tool(action: type[msgspec.Struct], kind: str) -> Tool:
+    (schema,), defs = msgspec.json.schema_components([action], ref_template="#/$defs/{name}")
+    name = schema["$ref"].rpartition("/")[2] if "$ref" in schema else None
+    found: dict[str, Json] = dict(defs.pop(name) if name is not None else schema)
+    properties: Mapping[str, Json] = found.get("properties", {})
+    shown = {field: _plain(value) for field, value in properties.items() if field != "kind"}
+    for field in part_fields(action):
+        shown[field] = {"type": "string"}
+    required = [field for field in found.get("required", []) if field != "kind"]
+    parameters: dict[str, Json] = {
+        "type": "object",
+        "properties": shown,
+        "required": required,
+        "additionalProperties": False,
+    }
+    if defs:
+        parameters["$defs"] = defs
+    return Tool(kind, (action.__doc__ or "").strip(), parameters)
+
+
+def _plain(value: Mapping[str, Json]) -> dict[str, Json]:
+    """A field's schema without the marks that are the market's own."""
+    return {name: each for name, each in value.items() if name not in ("part", "row", "unit", "made")}
