@@ -34,8 +34,7 @@ from .summary import UNSCORED_AT_0, Basis, Mean, bases, mean_of, values_of
 ALL_PAIRS: Final = 4
 """Up to so many agents each is compared with each; of more, each with the first by name."""
 
-Group = tuple[str, list[Score]]
-"""An agent's label and its runs."""
+Group = tuple[str, list[Score]]  # an agent's label and its runs
 
 _LABEL = 40
 _SHORT = 12
@@ -74,7 +73,7 @@ class Standing(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """A mean of shares. ``interval`` ends at 0 and at 1; None for cells of fewer than two tasks."""
+    """A mean of shares. ``interval`` ends at 0 and 1; None where no tasks differ, which shows no error."""
 
     value: Fraction
     interval: stats.Interval | None
@@ -115,8 +114,8 @@ class Unpaired(NamedTuple):
 class Gap(NamedTuple):
     """How much more the first agent was worth than the second, out of 1,000, over ``pairs`` of places.
 
-    ``interval`` ends at −1,000 and 1,000. ``smallest`` is the gap that could
-    have been seen: None where no difference between tasks shows an error.
+    ``interval`` ends at −1,000 and 1,000, ``smallest`` is the gap that could
+    have been seen: None where no two tasks differ, which shows no error.
     """
 
     first: str
@@ -252,9 +251,13 @@ def _chance(k: int, cells: Sequence[Sequence[Score]]) -> Chance:
     return Chance(k, _rate(one, clusters), _rate(every, clusters))
 
 
-def _rate(values: Sequence[Fraction], clusters: Sequence[str]) -> Rate:
-    found = stats.interval(values, clusters)
-    return Rate(stats.mean(values), stats.within(found, 0, 1))
+def _rate(values: list[Fraction], clusters: list[str]) -> Rate:
+    return Rate(stats.mean(values), _interval(values, clusters, 0, 1))
+
+
+def _interval(values: list[Fraction], clusters: list[str], low: int, high: int) -> stats.Interval | None:
+    found = stats.interval(values, clusters) if values else None
+    return None if found is None or found.low == found.high else stats.within(found, low, high)
 
 
 def _gaps(first: Group, second: Group) -> Iterator[Gap]:
@@ -287,7 +290,7 @@ def _gap(
         pairs=len(values),
         tasks=len(set(clusters)),
         mean=stats.mean(values) if values else None,
-        interval=stats.within(stats.interval(values, clusters), -FULL, FULL) if values else None,
+        interval=_interval(values, clusters, -FULL, FULL),
         smallest=stats.smallest_gap(values, clusters) if values else None,
         unpaired=tuple(unpaired),
     )

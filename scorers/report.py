@@ -27,7 +27,7 @@ CUSTODY: Final = "signatures of imported runs prove custody since the import, no
 CONDUCT: Final = "conduct unchecked: nothing says that briefs and scripted parties were as the task says"
 UNANCHORED: Final = "unanchored: no checkpoint or pinned key from outside, so a cut tail can't be seen"
 INTERVALS: Final = "intervals at 95 %: means by Student's t over tasks, shares by Wilson's score"
-SMALLEST: Final = "smallest gap: told from 0 in 80 % of repetitions, at 5 % and two-sided"
+SMALLEST: Final = "smallest gap: told from 0 in 80 % of repetitions, two-sided at 5 %; beyond 1000 none is"
 EACH: Final = "each difference stands for itself: of many, some lie beyond their interval by chance"
 
 _SHORT = 12
@@ -172,8 +172,8 @@ def _comparison_remarks(comparison: Comparison) -> Iterator[str]:
                 yield line
     for trials in comparison.repeats:
         if trials.short:
-            cells = ", ".join(trials.short)
-            yield f"{trials.label}, {_OVER[trials.basis]}: k ends at {trials.fewest}, all trials of {cells}"
+            which = f"{trials.label}, {_OVER[trials.basis]}"
+            yield f"{which}: k ends at {trials.fewest}, the fewest trials, of {', '.join(trials.short)}"
     yield from _comparison_notes(comparison)
 
 

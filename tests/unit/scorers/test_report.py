@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from tollbook.protocol.bodies import Agent
 from tollbook.scorers.predicates import PredicateSet, load
-from tollbook.scorers.report import document_of, markdown_of, points, text_of
+from tollbook.scorers.report import EACH, SMALLEST, document_of, markdown_of, points, text_of
 from tollbook.scorers.score import Outcome, Score
 from tollbook.scorers.verdict import UNDECIDED, Defect, Flag, Value, Verdict
 
@@ -51,11 +52,13 @@ def score(name: str, bought: Value, cheaply: Value | str, **fields: Any) -> Scor
         "cluster": "t1",
         "anchored": True,
         "task": "t1",
+        "task_digest": "c" * 64,
+        "case": "first",
+        "trial": 0,
     }
     checks: dict[str, Any] = dict.fromkeys("123456", "done")
     return Score(
-        run=name * 64, task_digest="c" * 64, case="first", trial=0, checks=checks, scorer=PREDICATES.digest,
-        **{**plain, **fields},
+        run=name * 64, checks=checks, scorer=PREDICATES.digest, **{**plain, **fields},
     )  # fmt: skip
 
 
@@ -160,6 +163,121 @@ def test_as_json() -> None:
     (defect,) = summary["defects"]
     assert ("predicate `cheaply`", "divide by zero", ["3" * 64]) == tuple(defect.values())
     assert (1, 1) == (summary["labelled"], summary["imported"])
+
+
+def played(name: str, *trials: str) -> list[Score]:
+    """Two trials of each of five tasks: `+` at full marks, `-` with 600, `.` open."""
+    player = Agent(model="", name=name, settings={}, version="")
+    found: list[Score] = []
+    for task, marks in enumerate(trials, 1):
+        at = {"task": f"t{task}", "cluster": f"t{task}", "task_digest": str(task) * 64, "agent": player}
+        for trial, mark in enumerate(marks):
+            run = f"{name[0]}{task}{trial}"
+            whole = score(run, YES, mark == "+", **at, trial=trial)
+            found.append(whole if mark != "." else whole._replace(
+                outcome="open", reason="it goes on", value=None, predicates=(), caps=(), root=None))
+    return found
+
+
+ALPHA = played("alpha", "++", "+-", "--", "++", "-+")
+BETA = played("beta", "--", "--", "--", "+-", "-.")
+
+# 840: sums 320, −80, −480, 320, −80, SE² = 5/4 · 448000 / 100, t(4) = 2.776: ± 207.7.
+# 644.4: sums −88.9 three times, 311.1, −44.4, shares 2/9 and 1/9:
+# SE² = (120494·9/7 + 1975·9/8) / 81 = 44.05²; 1/d = 17/81 + 0.0554 = 0.2653, t = 2.851: ± 125.6.
+# 580: SE² = 5/4 · 512000 / 100 = 80²: ± 222.1.
+# pass@1 0.6 of 1 ½ 0 1 ½: SE² = 0.7/20: ± 0.519. 0.1 of 0 0 0 ½ 0: SE = 0.1: ± 0.278; and so on.
+# 400 400 | 400 0 | 0 0 | 0 400 | 0: mean 177.8, sums 444.4, 44.4, −355.6, 44.4, −177.8:
+# SE² = (327901·9/7 + 31605·9/8) / 81 = 75.12², t = 2.851: ± 214.1; t₈₀ = 0.948: 3.798 · 75.12.
+# With 1000 for the open one: mean 260, SE² = 5/4 · 608000 / 100 = 87.18²: ± 242.0, 3.717 · 87.18.
+COMPARED = """\
+alpha: 10 runs opened, 10 sealed, 10 scored, 0 left out
+beta: 10 runs opened, 9 sealed, 9 scored, 1 left out
+
+agent  over                  runs  tasks   mean    95 % interval
+alpha  scored runs             10      5  840.0  632.3 to 1000.0
+beta   scored runs              9      5  644.4   518.9 to 770.0
+beta   open, abandoned at 0    10      5  580.0   357.9 to 802.1
+
+agent  over                  cells  tasks  k  pass@k   95 % interval  pass^k   95 % interval
+alpha  scored runs               5      5  1   0.600  0.081 to 1.000   0.600  0.081 to 1.000
+alpha  scored runs               5      5  2   0.800  0.245 to 1.000   0.400  0.000 to 1.000
+beta   scored runs               5      5  1   0.100  0.000 to 0.378   0.100  0.000 to 0.378
+beta   open, abandoned at 0      5      5  1   0.100  0.000 to 0.378   0.100  0.000 to 0.378
+beta   open, abandoned at 0      5      5  2   0.200  0.000 to 0.755   0.000               –
+
+difference    over                  pairs  tasks   mean   95 % interval  smallest gap
+alpha − beta  scored runs               9      5  177.8  -36.4 to 391.9         285.4
+alpha − beta  open, abandoned at 0     10      5  260.0   18.0 to 502.0         324.0
+"""
+COMPARED_REMARKS = """\
+unpaired, alpha − beta: t5@555555555555 first trial 1, beta is open
+beta, scored runs: k ends at 1, the fewest trials, of t5@555555555555 first
+smallest gap: told from 0 in 80 % of repetitions, two-sided at 5 %; beyond 1000 none is
+left out: """
+
+
+@pytest.mark.parametrize("scores", [[*ALPHA, *BETA], [*BETA[::-1], *ALPHA[::-1]]], ids=["there", "back"])
+def test_agents_are_compared_in_any_order(scores: list[Score]) -> None:
+    text = text_of(scores, PREDICATES)
+    assert COMPARED in text
+    assert COMPARED_REMARKS in text
+
+
+def test_one_agent_adds_its_trials_alone() -> None:
+    text = text_of(ALPHA, PREDICATES)
+    before, table, after = text.split("\n\n")[1:4]
+    assert "at full marks: 6 of 10, 95 % interval 0.313 to 0.832" == before.splitlines()[-1]
+    assert [
+        "agent  over         cells  tasks  k  pass@k   95 % interval  pass^k   95 % interval",
+        "alpha  scored runs      5      5  1   0.600  0.081 to 1.000   0.600  0.081 to 1.000",
+    ] == table.splitlines()[:2]
+    assert after.startswith("predicate")
+    assert "unpaired" not in text
+    once = [score for score in ALPHA if score.trial == 0]
+    assert text_of([score._replace(agent=None) for score in once], PREDICATES) == text_of(once, PREDICATES)
+    assert "pass@k" not in text_of(once, PREDICATES)
+
+
+def test_agents_in_markdown() -> None:
+    lines = markdown_of([*ALPHA, *BETA], PREDICATES).splitlines()
+    titles = ["## Agents", "## Trials", "## Differences", "## Predicates", "## Runs", "## Remarks"]
+    assert titles == [line for line in lines if line.startswith("##")]
+    assert "- beta: 10 runs opened, 9 sealed, 9 scored, 1 left out" in lines
+    assert "| beta | open, abandoned at 0 | 10 | 5 | 580.0 | 357.9 to 802.1 |" in lines
+    assert "| beta | scored runs | 5 | 5 | 1 | 0.100 | 0.000 to 0.378 | 0.100 | 0.000 to 0.378 |" in lines
+    assert "| alpha − beta | scored runs | 9 | 5 | 177.8 | -36.4 to 391.9 | 285.4 |" in lines
+    assert "- unpaired, alpha − beta: t5@555555555555 first trial 1, beta is open" in lines
+    assert "## Trials" not in markdown_of(SCORES, PREDICATES)
+
+
+def test_agents_in_json() -> None:
+    summary = document_of([*ALPHA, *BETA], PREDICATES)["summary"]
+    assert ["alpha", "beta"] == [agent["label"] for agent in summary["agents"]]
+    assert ["alpha", "beta", "beta"] == [trials["label"] for trials in summary["trials"]]
+    assert ["177.778", "260.000"] == [gap["mean"] for gap in summary["differences"]]
+    assert SMALLEST in summary["notes"]
+    alone = document_of(ALPHA[::2], PREDICATES)["summary"]
+    assert set(alone) == set(summary) - {"agents", "trials", "differences"}
+    assert SMALLEST not in alone["notes"]
+
+
+def test_of_many_agents_it_is_said_which_are_compared() -> None:
+    many = [each for name in "edcba" for each in played(name, "++")]
+    only = "of more than 4 agents each is compared with a alone"
+    assert only in text_of(many, PREDICATES).splitlines()
+    assert EACH in text_of(many, PREDICATES).splitlines()
+    assert only not in text_of(many[2:], PREDICATES)
+    assert EACH not in text_of(many[6:], PREDICATES)
+
+
+def test_an_agents_name_stays_in_its_cell() -> None:
+    hostile = Agent(model="", name="a | b\n# `c`", settings={}, version="")
+    scores = [*ALPHA, *(each._replace(agent=hostile) for each in BETA)]
+    lines = markdown_of(scores, PREDICATES).splitlines()
+    (row,) = [line for line in lines if line.startswith("| a \\| b") and " 644.4 " in line]
+    assert "a \\| b\\\\n\\# \\`c\\`" in row
+    assert all(line.isprintable() for line in text_of(scores, PREDICATES).splitlines())
 
 
 def test_conduct_that_was_not_checked_is_said() -> None:
