@@ -12,7 +12,7 @@ Not here: mending them (`completion`), or what later decisions keep (`invariants
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from ..canonical import MAX_INTEGER
 from ..errors import WorldError
@@ -100,7 +100,7 @@ def by_order(rows: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _references(typed: Typed) -> Iterator[Problem]:
     for table, found in typed.items():
-        kind: type[Row] | None = next((type(row) for row in found.values()), None)
+        kind = next((type(row) for row in cast("dict[str, Row]", found).values()), None)
         for field, other in () if kind is None else row_fields(kind).items():
             for key, row in found.items():
                 name = getattr(row, field)

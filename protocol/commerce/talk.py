@@ -44,7 +44,7 @@ class AgentUnparsed(CommerceAction, frozen=True, tag="agent.unparsed"):
 class ClockAdvance(CommerceAction, frozen=True, tag="clock.advance"):
     """Moves the market's time on."""
 
-    ticks: Annotated[int, msgspec.Meta(ge=1, le=10**6)] = 1
+    ticks: Annotated[int, msgspec.Meta(ge=1, lt=2**31)] = 1
 
 
 class ClockAdvanced(CommerceEvent, frozen=True, tag="clock.advanced"):

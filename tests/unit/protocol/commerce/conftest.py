@@ -32,7 +32,9 @@ class Market:
         self.state = State(self.world.facts(typed))
         self.seq = 1
 
-    def rule(self, sender: str, kind: str, to: str | None = None, key: str | None = None, **fields: Any) -> Ruling:
+    def rule(
+        self, sender: str, kind: str, to: str | None = None, key: str | None = None, **fields: Any
+    ) -> Ruling:
         data = self.fields(kind, fields)
         message = Message(
             action=msgspec.Raw(data), sender=sender, key=key, n=0, reply_to=None, seen=(0, PART), to=to
@@ -123,3 +125,9 @@ ROWS: StartRows = {
 def market() -> Market:
     """The small market, fresh."""
     return Market(ROWS)
+
+
+@pytest.fixture
+def new_market() -> type[Market]:
+    """A market of one's own rows."""
+    return Market
