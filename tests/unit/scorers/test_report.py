@@ -224,6 +224,12 @@ def test_agents_are_compared_in_any_order(scores: list[Score]) -> None:
     assert COMPARED_REMARKS in text
 
 
+def test_what_is_never_paired_is_said_once() -> None:
+    text = text_of([*ALPHA, *BETA[1:]], PREDICATES)
+    assert 1 == text.count("unpaired, alpha − beta: t1@111111111111 first trial 0, no run of beta\n")
+    assert 2 == text.count("unpaired")
+
+
 def test_one_agent_adds_its_trials_alone() -> None:
     text = text_of(ALPHA, PREDICATES)
     before, table, after = text.split("\n\n")[1:4]
