@@ -42,9 +42,9 @@ class Posting(CommerceRow, frozen=True):
     payment: PaymentId
     account: str
     amount: Integer
-    currency: Currency
     entry: Id
-    tick: Tick
+    tick: Tick = 0
+    currency: Currency = "EUR"
 
 
 class Account(CommerceRow, frozen=True):

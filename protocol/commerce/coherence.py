@@ -60,25 +60,19 @@ def check(typed: Typed) -> None:
     Raises:
         WorldError: `facts.row`, naming the first row that is wrong.
     """
-    check_references(typed)
-    for problems in (_inherited, _hanging, _rows, _stock, _books):
+    for problems in (_references, _inherited, _hanging, _rows, _stock, _books):
         for table, key, problem in problems(typed):
             raise wrong(table, key, problem)
-
-
-def check_references(typed: Typed) -> None:
-    """Refuses a row that names one which is not there.
-
-    Raises:
-        WorldError: `facts.row`.
-    """
-    for table, key, problem in _references(typed):
-        raise wrong(table, key, problem)
 
 
 def wrong(table: str, key: str, problem: str) -> WorldError:
     """The error about a start row."""
     return WorldError("facts.row", f"row `{key}` of `{table}` {problem}")
+
+
+def not_there(table: str, key: str) -> str:
+    """What is wrong with a row that names one which isn't there."""
+    return f"names {table} `{key}`, which is not there"
 
 
 def balances_of(postings: Iterable[Posting]) -> dict[str, dict[str, int]]:
@@ -105,14 +99,14 @@ def _references(typed: Typed) -> Iterator[Problem]:
             for key, row in found.items():
                 name = getattr(row, field)
                 if name is not None and name not in typed[other]:
-                    yield table, key, f"names {other} `{name}`, which is not there"
+                    yield table, key, not_there(other, name)
     for key in typed["inventory"]:
         if key not in typed["listing"]:
             yield "inventory", key, "is of no listing"
     for key, order in typed["order"].items():
         for line in order.lines:
             if line.listing not in typed["listing"]:
-                yield "order", key, f"names listing `{line.listing}`, which is not there"
+                yield "order", key, not_there("listing", line.listing)
 
 
 def _inherited(typed: Typed) -> Iterator[Problem]:

@@ -17,11 +17,12 @@ from typing import Any, cast
 
 import msgspec
 
+from ..canonical import encode_typed
 from ..errors import WorldError
 from ..tables import Row
-from ..world import StartRows
+from ..world import StartRows, row_fields
 from .books import Account, Posting, sale
-from .coherence import HANGING, INHERITED, Typed, balances_of, by_order, check, check_references, wrong
+from .coherence import HANGING, INHERITED, Typed, balances_of, by_order, check, not_there, wrong
 from .orders import Order
 from .payments import Payment, state_of
 from .talk import CLOCK_KEY
@@ -41,39 +42,55 @@ def complete(rows: StartRows, tables: Mapping[str, type[Row]]) -> StartRows:
             raise WorldError("facts.table", f"the world has no table `{table}`")
     written = {table: {key: dict(row) for key, row in rows.get(table, {}).items()} for table in tables}
     written["clock"].setdefault(CLOCK_KEY, {"tick": 0})
+    _check_names(written, tables)
     _fill(written)
     typed = {
         table: {key: _typed(table, key, row, tables[table]) for key, row in found.items()}
         for table, found in written.items()
     }
-    check_references(typed)
     _open_books(typed)
     _hang_on_orders(typed)
     check(typed)
-    return cast("StartRows", msgspec.to_builtins(typed))
+    return {table: {key: _plain(row) for key, row in found.items()} for table, found in typed.items()}
+
+
+def _check_names(written: StartRows, tables: Mapping[str, type[Row]]) -> None:
+    """Says that a named row isn't there before anything is missed that would have come from it."""
+    for table, found in written.items():
+        names = row_fields(tables[table])
+        for key, row in found.items():
+            for column, other in names.items():
+                name = row.get(column)
+                if isinstance(name, str) and name not in written[other]:
+                    raise wrong(table, key, not_there(other, name))
 
 
 def _fill(written: StartRows) -> None:
     """Puts the columns that follow from others where they are missing; what can't be worked out stays out."""
-    for table, column, columns in INHERITED:
+    for table in dict.fromkeys(table for table, _column, _columns in INHERITED):
+        sources = [(column, columns) for name, column, columns in INHERITED if name == table]
         for row in written[table].values():
-            source = _named(written, column, row)
-            for name in columns:
-                if name in source:
-                    row.setdefault(name, source[name])
-    for row in written["negotiation"].values():
-        if "buyer" in row:
-            row.setdefault("offered_by", row["buyer"])
-    for row in written["agreement"].values():
-        _put(row, "total", _product(row))
-    for row in written["order"].values():
-        _put(row, "total", _lines_total(row.get("lines")))
-    for row in written["payment"].values():
-        captured, refunded = row.get("captured"), row.get("refunded", 0)
-        if isinstance(captured, int) and isinstance(refunded, int):
-            row.setdefault("state", state_of(captured, refunded))
+            for column, columns in sources:
+                source = _named(written, column, row)
+                for name in columns:
+                    _put(row, name, source.get(name))
+            _work_out(table, row)
     for key, row in written["inventory"].items():
         _fill_stock(key, row, written["agreement"])
+
+
+def _work_out(table: str, row: Columns) -> None:
+    """Puts the columns that follow from the row's own."""
+    if table == "negotiation":
+        _put(row, "offered_by", row.get("buyer"))
+    elif table == "agreement":
+        _put(row, "total", _product(row))
+    elif table == "order":
+        _put(row, "total", _lines_total(row.get("lines")))
+    elif table == "payment":
+        captured, refunded = row.get("captured"), row.get("refunded", 0)
+        if isinstance(captured, int) and isinstance(refunded, int):
+            _put(row, "state", state_of(captured, refunded))
 
 
 def _named(written: StartRows, column: str, row: Columns) -> Columns:
@@ -121,6 +138,11 @@ def _fill_stock(key: str, row: Columns, agreements: Mapping[str, Columns]) -> No
             row["available"] = on_hand - reserved
 
 
+def _plain(row: Row) -> Columns:
+    """A row's columns as JSON has them: lists, no tuples."""
+    return cast("Columns", msgspec.json.decode(encode_typed(row)))
+
+
 def _typed(table: str, key: str, row: Columns, kind: type[Row]) -> Row:
     try:
         return msgspec.convert(row, kind)
@@ -132,8 +154,8 @@ def _open_books(typed: Typed) -> None:
     """Makes the postings of payments that have none, and the accounts that follow from all postings."""
     has_books = {posting.payment for posting in typed["posting"].values()}
     place = 0
-    for key in sorted(typed["payment"]):
-        payment: Payment = typed["payment"][key]
+    payment: Payment
+    for key, payment in typed["payment"].items():
         if key not in has_books:
             order: Order = typed["order"][payment.order]
             for amount in (payment.captured, -payment.refunded):

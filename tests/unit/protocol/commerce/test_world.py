@@ -210,8 +210,9 @@ def test_a_made_key_gives_way_to_an_authors(new_market: Any) -> None:
     taken = {f"n{seq}": {"listing": "l1", "buyer": "b1", "quantity": 1, "unit_price": 1} for seq in range(9)}
     market = new_market({**LAMP, "negotiation": taken})
     made = market.say("b1", "negotiation.propose", "merchant", listing="l1", quantity=1, unit_price=2)
-    assert made.events[0].negotiation not in taken
-    assert taken.keys() | {made.events[0].negotiation} == {key for key, _row in market.state.rows("negotiation")}
+    key = made.events[0].negotiation
+    assert key not in taken
+    assert taken.keys() | {key} == {found for found, _row in market.state.rows("negotiation")}
 
 
 def test_what_is_shown_is_said_to_be_read(market: Any) -> None:
