@@ -16,7 +16,7 @@ parties did what the task says (check 6, in `tollbook.tasks`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 
@@ -25,7 +25,7 @@ from ..protocol.canonical import MAX_OPEN_BYTES, MAX_RECORD_BYTES
 from ..protocol.errors import BundleError, CanonicalError, WorldError
 from ..protocol.world import world_of
 from .anchor import NO_PINS, Pins, check_notes
-from .audited import Audit, Deed, Evidence
+from .audited import Audit, Deed, Evidence, Told
 from .blobs import Shelf
 from .findings import CHECKS, Check, Finding, State, place_of, quoted
 from .parts import misfits, named_by
@@ -58,6 +58,9 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS = 100
 
+Keep = Literal[False, True, "played"]
+"""Whether what was said is kept: of no run, of every run, of those played here."""
+
 _SIGNED = ("message", "key")
 _UNNAMED = "?"
 _DECISION_ORDER = ("message", "outcome", "rule", "detail", "events", "delta", "result", "reads")
@@ -80,22 +83,23 @@ class Auditor:
         shelf: Shelf,
         pins: Pins = NO_PINS,
         *,
-        keep: bool = False,
+        keep: Keep = False,
         signatures: bool = True,
     ) -> None:
         """An audit that is yet to see its first record.
 
-        ``keep`` keeps deeds and evidence for scorers; ``signatures`` is False
-        for a replay, which judges rules and not keys.
+        ``keep`` keeps briefs, deeds and evidence for scorers and for conduct;
+        ``signatures`` is False for a replay, which judges rules and not keys.
         """
         self._shelf = shelf
         self._pins = pins
-        self._keep = keep
+        self._keep: Keep = keep
         self._signatures = signatures
         self.run: Run | None = None
         self.findings: list[Finding] = []
         self.deeds: list[Deed] = []
         self.evidence: list[Evidence] = []
+        self.briefs: list[Told] = []
         self.withheld = 0
         self.label = _UNNAMED
         self._size = 0
@@ -180,6 +184,7 @@ class Auditor:
             task=self._task,
             deeds=self.deeds,
             evidence=self.evidence,
+            briefs=self.briefs,
         )
 
     def _unread(self, code: str, text: str) -> None:
@@ -270,6 +275,8 @@ class Auditor:
             self.find("grammar.open", f"a run begins with its open, not with a {stored.kind}", self._size)
             self._ended = True
             return
+        if self._keep == "played":
+            self._keep = opened.origin.custody == "played"
         world = self._world(opened)
         self.run = run = Run(opened, world, None if world is None else self._facts(opened, world))
         self._object(run.opening())
@@ -308,6 +315,9 @@ class Auditor:
         brief = read_body(stored.body, BRIEF)
         self._object(self.run.brief(brief.party))
         self._parts(stored, {"part": brief.part})
+        if self._keep:
+            text = next((part.text.text for part in stored.parts), None)
+            self.briefs.append(Told(self._size, brief.party, text))
 
     def _on_message(self, stored: Stored) -> None:
         run = self.run

@@ -34,12 +34,20 @@ class Evidence(NamedTuple):
     texts: dict[str, str]
 
 
+class Told(NamedTuple):
+    """A brief of a replayed run: who was told, and what; None where the part is withheld."""
+
+    seq: int
+    party: str
+    text: str | None
+
+
 class Audit(NamedTuple):
     """What the audit of one run gave.
 
     ``outcome`` is the seal's, None while the run is open. ``keys`` says for
-    each party whether its key is ``pinned`` or ``self-asserted``. ``deeds``
-    and ``evidence`` are kept only where they were asked for.
+    each party whether its key is ``pinned`` or ``self-asserted``. ``deeds``,
+    ``evidence`` and ``briefs`` are kept only where they were asked for.
     """
 
     run: str
@@ -56,6 +64,7 @@ class Audit(NamedTuple):
     task: str | None
     deeds: list[Deed]
     evidence: list[Evidence]
+    briefs: list[Told]
 
     @property
     def imported(self) -> bool:

@@ -8,11 +8,13 @@ Not here: the audit itself (`audit`); what is printed of it (`tollbook.tasks`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..protocol.errors import LedgerError
 from .anchor import NO_PINS, Pins
-from .audit import Audit, Auditor
+from .audit import Audit, Auditor, Keep
 from .blobs import Blob, Shelf, misnamed
 from .bundle import Bundle, Flaw, Section, open_bundle
 from .findings import Finding
@@ -23,6 +25,10 @@ from .store import Store
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
     from pathlib import Path
+
+
+Further = Callable[["Audit"], "Audit"]
+"""A check that goes on where an audit ends, such as of conduct."""
 
 
 def shelf_of(store: Store) -> Shelf:
@@ -42,7 +48,7 @@ def audit_run(  # noqa: PLR0913 - one run of a store, and how to judge it
     shelf: Shelf,
     pins: Pins = NO_PINS,
     *,
-    keep: bool = False,
+    keep: Keep = False,
     signatures: bool = True,
 ) -> Audit:
     """The audit of one run of a store, as it stands at this moment; what can't be read is a finding too."""
@@ -60,28 +66,40 @@ def audit_run(  # noqa: PLR0913 - one run of a store, and how to judge it
     return auditor.finish(notes, run_id)
 
 
-def verify_store(
-    path: Path, runs: Sequence[tuple[int, str]], pins: Pins = NO_PINS, jobs: int = 1, *, keep: bool = False
+def verify_store(  # noqa: PLR0913 - runs of a file, and how to judge them
+    path: Path,
+    runs: Sequence[tuple[int, str]],
+    pins: Pins = NO_PINS,
+    jobs: int = 1,
+    *,
+    keep: Keep = False,
+    further: Further | None = None,
 ) -> Iterator[Audit]:
-    """The audits of these runs of a ledger, in their order; those that `keep` are made in one process.
+    """The audits of these runs of a ledger, in their order; those that `keep` all are made in one process.
 
-    What is wrong with the file as a whole comes with the first one. What
-    checkpoints are of no run: `strays`.
+    ``further`` goes on with each audit where it was made; of several processes
+    none sends what was replayed or kept, which would be dear. What is wrong
+    with the file as a whole comes with the first one. What checkpoints are of
+    no run: `strays`.
     """
     with Store.read(path) as store:
         damage = store.damage()
-    parallel = CAN_FORK and jobs > 1 and len(runs) > 1 and not keep
-    audits = _in_processes(path, runs, pins, jobs) if parallel else _in_turn(path, runs, pins, keep=keep)
+    job = partial(_in_turn, path, pins=pins, keep=keep, further=further)
+    parallel = CAN_FORK and jobs > 1 and len(runs) > 1 and keep is not True
+    audits = _in_processes(job, runs, jobs) if parallel else job(runs)
     for audit in audits:
         yield audit if damage is None else _with(audit, Finding("", None, "store.damaged", damage))
         damage = None
 
 
-def _in_turn(path: Path, runs: Sequence[tuple[int, str]], pins: Pins, *, keep: bool) -> Iterator[Audit]:
+def _in_turn(
+    path: Path, runs: Sequence[tuple[int, str]], pins: Pins, *, keep: Keep, further: Further | None
+) -> Iterator[Audit]:
     with Store.read(path) as store:
         shelf = shelf_of(store)
         for run, run_id in runs:
-            yield audit_run(store, run, run_id, shelf, pins, keep=keep)
+            audit = audit_run(store, run, run_id, shelf, pins, keep=keep)
+            yield audit if further is None else further(audit)
 
 
 def strays(audits: Sequence[Audit], known: Container[str], pins: Pins) -> Iterator[Finding]:
@@ -105,8 +123,10 @@ def _with(audit: Audit, *findings: Finding) -> Audit:
     return audit._replace(findings=[*findings, *audit.findings], checks={**audit.checks, "1": "failed"})
 
 
-def verify_bundle(path: Path, pins: Pins = NO_PINS, *, keep: bool = False) -> Iterator[Audit]:
-    """The audits of a bundle's runs, in file order.
+def verify_bundle(
+    path: Path, pins: Pins = NO_PINS, *, keep: Keep = False, further: Further | None = None
+) -> Iterator[Audit]:
+    """The audits of a bundle's runs, in file order; ``further`` goes on with each.
 
     What is wrong with blobs comes with the first one; with those that no run
     has read, with the last.
@@ -124,6 +144,7 @@ def verify_bundle(path: Path, pins: Pins = NO_PINS, *, keep: bool = False) -> It
             if held is not None:
                 yield held
             audit = _audit_section(section, shelf, pins, known, keep=keep)
+            audit = audit if further is None else further(audit)
             held = _with(audit, *flaws) if flaws else audit
             flaws = []
         assert held is not None, "a bundle holds a run"
@@ -133,7 +154,7 @@ def verify_bundle(path: Path, pins: Pins = NO_PINS, *, keep: bool = False) -> It
 
 
 def _audit_section(
-    section: Section, shelf: Shelf, pins: Pins, known: set[str], *, keep: bool = False
+    section: Section, shelf: Shelf, pins: Pins, known: set[str], *, keep: Keep = False
 ) -> Audit:
     """The audit of one run of a bundle, whose id joins those that are `known`."""
     auditor = Auditor(shelf, pins, keep=keep)
@@ -150,14 +171,21 @@ def _audit_section(
     return auditor.finish(section.notes)
 
 
-def _in_processes(path: Path, runs: Sequence[tuple[int, str]], pins: Pins, jobs: int) -> Iterator[Audit]:
-    """As `_in_turn`, but no audit has what was replayed, which would be dear to send.
+def _in_processes(
+    job: Callable[[Sequence[tuple[int, str]]], Iterator[Audit]], runs: Sequence[tuple[int, str]], jobs: int
+) -> Iterator[Audit]:
+    """As the job in one process, but an audit is sent without what was replayed and kept.
 
     Each process opens the file and reads start rows for itself: SQLite's locks
     must not be inherited, and what is read at the same time takes no time.
     """
 
-    def audits(job: int) -> Iterator[Audit]:
-        return (audit._replace(replayed=None) for audit in _in_turn(path, runs[job::jobs], pins, keep=False))
+    def audits(place: int) -> Iterator[Audit]:
+        return (slim(audit) for audit in job(runs[place::jobs]))
 
     yield from dealt(audits, jobs, len(runs))
+
+
+def slim(audit: Audit) -> Audit:
+    """The audit without what was replayed and kept."""
+    return audit._replace(replayed=None, deeds=[], evidence=[], briefs=[])

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
 
 from ..protocol.bodies import Brief, KeyChange, Message, Open, Outcome, Seal, Turn, Usage
 from ..protocol.canonical import MAX_OPEN_BYTES, MAX_RECORD_BYTES, check_size, encode, encode_typed
@@ -40,7 +40,7 @@ from .verify import shelf_of
 from .voice import Voice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import msgspec
 
@@ -55,12 +55,38 @@ _FIRST = ("open", "brief")
 MAX_BODY_BYTES = MAX_RECORD_BYTES - ENVELOPE_BYTES
 
 
+class Keeper(Protocol):
+    """Where a run's records are kept: a `Store`, or what passes them on to one."""
+
+    def add_run(
+        self,
+        run_id: str,
+        records: Sequence[Draft],
+        blobs: Iterable[tuple[str, Sequence[bytes]]],
+        notes: Sequence[str] = (),
+    ) -> int:
+        """As `Store.add_run`."""
+        ...
+
+    def append(self, run: int, seq: int, records: Sequence[Draft], notes: Sequence[str] = ()) -> None:
+        """As `Store.append`."""
+        ...
+
+    def refuse_known(self, run_id: str) -> None:
+        """As `Store.refuse_known`."""
+        ...
+
+    def signed(self, run: int, seq: int) -> tuple[bytes, str | None]:
+        """As `Store.signed`."""
+        ...
+
+
 class Writer:
     """One run being written."""
 
     def __init__(  # noqa: PLR0913 - where a run is kept, and how far it is
         self,
-        store: Store,
+        store: Keeper,
         secret: bytes,
         run: Run,
         number: int | None,
@@ -89,7 +115,7 @@ class Writer:
     @classmethod
     def begin(  # noqa: PLR0913 - a run's beginnings
         cls,
-        store: Store,
+        store: Keeper,
         secret: bytes,
         name: str,
         plan: Plan,
@@ -291,17 +317,22 @@ class Writer:
         self.kept += len(self._pending)
         self._pending, self._notes = [], []
 
-    def seal(self, outcome: Outcome) -> str:
-        """Ends the run and signs its checkpoint; returns the run root in hex."""
+    def seal(self, outcome: Outcome, note: Callable[[str], str] | None = None) -> str:
+        """Ends the run and signs its checkpoint; returns the run root in hex.
+
+        ``note`` gives, from that root, the text of a further note to sign and
+        keep beside the run; it ends in a line end.
+        """
         with self._whole():
             assert self.run.state is not None, "a writer has rules and start rows"
             seal = Seal(outcome=outcome, root=self.run.state.root(), rows=self.run.state.count())
             self._keep("seal", encode_typed(seal), None, ())
             root = self.run.root()
             checkpoint = Checkpoint(f"{self.opened.ledger.name}/run/{self.run.id}", self.run.size, root)
-            note = sign_note(print_checkpoint(checkpoint), self.opened.ledger.name, self._key)
+            texts = [print_checkpoint(checkpoint), *([note(root.hex())] if note else [])]
+            notes = [sign_note(text, self.opened.ledger.name, self._key) for text in texts]
         self._over = "is done: the run is sealed"
-        self.flush([note])
+        self.flush(notes)
         return root.hex()
 
     def _keep(self, kind: str, body: bytes, sig: str | None, parts: Sequence[Part]) -> None:

@@ -1,33 +1,31 @@
-// The same buyer as buyer.py, for Node: opens low, raises evenly, takes the last ask that it can afford.
+// The buyer of buyer.py, for Node: opens low, raises evenly, takes the last ask if it can afford it.
 // Told one line of JSON at a time on stdin; answers each turn with one line on stdout.
 import { createInterface } from "node:readline";
 
 let told, rounds, listing;
 const asks = [];
 
-function act({ last, inbox }) {
-  const heard = inbox.at(-1);
+// What to do next: `last` is the act before with what became of it, `heard` what the merchant said since.
+function act(last, heard) {
   if (last === null) return { kind: "listing.get", listing: "l1" };
   if (last.kind === "listing.get") {
-    listing = last.result.listing[0]; // result: the rows that were shown, by table
-    const unit_price = Math.floor((listing.price * 35) / 100); // integers only: amounts are in cents
-    return {
-      kind: "negotiation.propose", to: listing.merchant,
-      listing: "l1", quantity: 1, unit_price, note: "For a study.",
-    };
+    listing = last.result.listing[0]; // a result holds the rows shown, by table
+    return { kind: "negotiation.propose", listing: "l1", quantity: 1, ...offer(), to: listing.merchant };
   }
-  // An accept, by whichever side, has made an agreement.
+  // An accept, by either side, has made an agreement.
   const accepted = [last, heard].find((said) => said?.kind === "negotiation.accept" && said.ok);
-  if (accepted) return { kind: "agreement.settle", to: listing.merchant, agreement: accepted.agreement };
-  if (heard?.kind !== "negotiation.counter") return null; // refused, or turned down: nothing more to do
+  if (accepted) return { kind: "agreement.settle", agreement: accepted.agreement, to: listing.merchant };
+  if (heard?.kind !== "negotiation.counter") return null; // refused, or turned down: nothing is left to do
   asks.push(heard.unit_price);
-  const answer = { to: listing.merchant, negotiation: heard.negotiation };
-  if (asks.length < rounds - 1) {
-    const unit_price = Math.floor((listing.price * (35 + 5 * asks.length)) / 100);
-    return { kind: "negotiation.counter", unit_price, note: "", ...answer };
-  }
+  const answer = { negotiation: heard.negotiation, to: listing.merchant };
+  if (asks.length < rounds - 1) return { kind: "negotiation.counter", ...offer(), ...answer };
   if (asks.at(-1) <= told.mandate.budget) return { kind: "negotiation.accept", ...answer };
   return { kind: "negotiation.reject", reason: "Too dear.", ...answer };
+}
+
+// 35 % of the list price at first, and 5 % more for each ask heard; whole cents, never a fraction.
+function offer() {
+  return { unit_price: Math.floor((listing.price * (35 + 5 * asks.length)) / 100), note: "" };
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -36,7 +34,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     told = begin;
     rounds = Number(/at most (\d+) offers/.exec(told.brief)[1]);
   } else {
-    const chosen = act(turn);
+    const chosen = act(turn.last, turn.inbox.at(-1));
     console.log(JSON.stringify(chosen ? { act: chosen } : { done: true }));
   }
 }

@@ -83,11 +83,13 @@ class Agent(Protocol):
 
     ``stated`` is what `open` says of it. An ``outside`` agent is not of this
     process: its turns are kept as evidence and each of its acts is on disk
-    before it is answered.
+    before it is answered. ``given`` is what it was last given, in words, None
+    where there is nothing to keep.
     """
 
     stated: Stated
     outside: bool
+    given: str | None
 
     def begin(self, setup: Setup) -> None:
         """Tells what the party is there for."""

@@ -25,6 +25,7 @@ from ...protocol.engine import decide
 from ...protocol.tables import State
 from ...protocol.world import Shown, World, part_fields
 from ...scorers.view import show_again
+from .environment import environment_note
 
 if TYPE_CHECKING:
     from ...ledger.voice import Voice
@@ -41,6 +42,14 @@ class Said(NamedTuple):
 
     deed: Deed
     shown: Shown | None
+
+
+class Gave(NamedTuple):
+    """A turn of an agent, as evidence: what it was given, what it gave, and what that cost."""
+
+    given: str
+    gave: str | None
+    usage: Usage | None
 
 
 class Departure(Exception):  # noqa: N818 - what was said isn't what is recorded: a finding, not a failure
@@ -69,8 +78,8 @@ class Desk(ABC):
         """Tells one party alone what it is there for."""
 
     @abstractmethod
-    def turn(self, party: str, given: str, gave: str | None, usage: Usage | None) -> None:
-        """Keeps what an agent was given and gave, before the message that it led to."""
+    def turn(self, party: str, gave: Gave, *, led: bool) -> None:
+        """Keeps a turn of an agent, before the message that it ``led`` to, if it did."""
 
     @abstractmethod
     def say(self, party: str, action: Action, to: str | None, reply_to: int | None) -> Said:
@@ -103,9 +112,9 @@ class DryDesk(Desk):
         del party, text
         self._size += 1
 
-    def turn(self, party: str, given: str, gave: str | None, usage: Usage | None) -> None:
+    def turn(self, party: str, gave: Gave, *, led: bool) -> None:
         """As `Desk.turn`."""
-        del party, given, gave, usage
+        del party, gave, led
         self._size += 1
 
     def say(self, party: str, action: Action, to: str | None, reply_to: int | None) -> Said:
@@ -168,10 +177,10 @@ class LedgerDesk(Desk):
         """As `Desk.brief`."""
         self._writer.brief(party, text)
 
-    def turn(self, party: str, given: str, gave: str | None, usage: Usage | None) -> None:
+    def turn(self, party: str, gave: Gave, *, led: bool) -> None:
         """As `Desk.turn`."""
-        n = self._writer.run.members[party].n
-        self._writer.turn(party, n, given=given, gave=gave, usage=usage)
+        n = self._writer.run.members[party].n if led else None
+        self._writer.turn(party, n, given=gave.given, gave=gave.gave, usage=gave.usage)
 
     def say(self, party: str, action: Action, to: str | None, reply_to: int | None) -> Said:
         """As `Desk.say`."""
@@ -186,7 +195,7 @@ class LedgerDesk(Desk):
 
     def seal(self, outcome: Outcome) -> None:
         """As `Desk.seal`."""
-        self._writer.seal(outcome)
+        self._writer.seal(outcome, environment_note)
 
 
 class RecordedDesk(Desk):
@@ -216,7 +225,7 @@ class RecordedDesk(Desk):
     def brief(self, party: str, text: str) -> None:
         """As `Desk.brief`: briefs are compared by who has the record."""
 
-    def turn(self, party: str, given: str, gave: str | None, usage: Usage | None) -> None:
+    def turn(self, party: str, gave: Gave, *, led: bool) -> None:
         """As `Desk.turn`: evidence, which nothing else rests on."""
 
     def say(self, party: str, action: Action, to: str | None, reply_to: int | None) -> Said:
@@ -230,6 +239,25 @@ class RecordedDesk(Desk):
         deed = self._deeds[self._next]
         self._compare(deed, party, action, to, reply_to)
         self._next += 1
+        return self._taken(deed)
+
+    def take(self, party: str) -> Said:
+        """The next deed as it stands, which must be this party's.
+
+        Raises:
+            Departure: it is another's.
+        """
+        deed = self._deeds[self._next]
+        if deed.message.sender != party:
+            text = f"a message of `{deed.message.sender}` is not due here"
+            raise Departure(deed.seq, "conduct.extra", text)
+        self._next += 1
+        return self._taken(deed)
+
+    def seal(self, outcome: Outcome) -> None:
+        """As `Desk.seal`: outcomes are compared by who has the record."""
+
+    def _taken(self, deed: Deed) -> Said:
         shown = show_again(self.world, self._state, deed, self.roles)
         self._state.commit()
         return Said(deed, shown)

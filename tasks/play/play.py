@@ -17,13 +17,14 @@ Source: design section 2, "Schedule".
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from ...protocol.bodies import Outcome
-from ...protocol.canonical import encode, encode_typed
+from ...protocol.canonical import encode
 from ...protocol.errors import CanonicalError
 from ...protocol.world import World, part_fields
 from ...scorers.acts import Watch
@@ -31,8 +32,8 @@ from ...scorers.cel import activation
 from ..format.task import OPERATOR, Task
 from ..format.values import Unformed
 from .agent import Agent, Answer, Asked, Setup
-from .desk import Action, Desk, Said
-from .script import START, Counterparty, Silence
+from .desk import Action, Desk, Gave, Said
+from .script import Counterparty, Silence
 from .tools import tools_of
 
 if TYPE_CHECKING:
@@ -56,14 +57,13 @@ class Ending(NamedTuple):
     silences: tuple[Silence, ...]
 
 
-class Play:
-    """One play of a scene at a desk."""
+class Schedule(ABC):
+    """One play of a scene at a desk, whatever the actor does."""
 
-    def __init__(self, task: Task, scene: Scene, desk: Desk, agent: Agent) -> None:
+    def __init__(self, task: Task, scene: Scene, desk: Desk) -> None:
         self._task = task
         self._scene = scene
         self._desk = desk
-        self._agent = agent
         self._world = task.world
         self._watch = Watch(task.world, task.actor)
         self._scripts = {
@@ -79,67 +79,38 @@ class Play:
         self._turns = 0
 
     def run(self) -> Ending:
-        """Plays the scene to its end, and seals it.
-
-        Raises:
-            TaskError: `task.value`, where `ends` gives no answer.
-        """
+        """Plays the scene to its end, and seals it."""
         for party, text in briefs_of(self._task, self._scene):
             self._desk.brief(party, text)
-        try:
-            self._agent.begin(self._setup())
-            self._start()
-            outcome, reason = self._turns_until_the_end()
-        finally:
-            self._agent.close()
+        for counterparty in self._scripts.values():
+            formed = counterparty.answer(None, self._tick())
+            if formed is not None:
+                self._answers(self._send(counterparty, formed, None))
+        outcome, reason = self._turns_until_the_end()
         self._desk.seal(outcome)
         silences = tuple(silence for each in self._scripts.values() for silence in each.silences)
         return Ending(outcome, reason, silences)
 
-    def _setup(self) -> Setup:
-        task, scene = self._task, self._scene
-        return Setup(
-            party=task.actor,
-            role=task.roles[task.actor],
-            brief=scene.brief,
-            mandate=scene.mandates.get(task.actor, {}),
-            tools=tools_of(task.world, task.tools),
-            others=[(party, role) for party, role in task.roles.items() if party != task.actor],
-            turns=task.file.turns,
-        )
+    @abstractmethod
+    def _ask(self, asked: Asked) -> Said | Answer:
+        """What the actor says, or the answer by which it ends the run."""
 
     def _turns_until_the_end(self) -> tuple[Outcome, str | None]:
         while True:
             if self._has_ended():
                 return "completed", None
-            if self._turns == self._task.file.turns:
+            turns_left = self._task.file.turns - self._turns
+            if turns_left == 0:
                 return "turn_limit", None
-            asked = Asked(
-                tick=self._tick(),
-                turns_left=self._task.file.turns - self._turns,
-                last=self._last,
-                inbox=self._inbox,
-                watch=self._watch,
-            )
-            answer = self._agent.act(asked)
-            if answer.end is not None:
-                self._keep_turn(asked, answer)
-                return answer.end, answer.reason
-            self._turn(asked, answer)
-
-    def _turn(self, asked: Asked, answer: Answer) -> None:
-        self._turns += 1
-        self._inbox = []
-        action, to = action_of(self._task, answer)
-        self._keep_turn(asked, answer)
-        said = self._say(self._task.actor, action, to, None)
-        self._answers(said)
-        if self._world.clock is not None:
-            self._say(OPERATOR, self._world.kinds[self._world.clock](), None, None)
-
-    def _keep_turn(self, asked: Asked, answer: Answer) -> None:
-        if self._agent.outside:
-            self._desk.turn(self._task.actor, given_text(asked), answer.gave, answer.usage)
+            inbox, self._inbox = self._inbox, []
+            said = self._ask(Asked(self._tick(), turns_left, self._last, inbox, self._watch))
+            if isinstance(said, Answer):
+                assert said.end is not None, "an actor says something, or ends the run"
+                return said.end, said.reason
+            self._turns += 1
+            self._answers(said)
+            if self._world.clock is not None:
+                self._say(OPERATOR, self._world.kinds[self._world.clock](), None, None)
 
     def _has_ended(self) -> bool:
         watch = self._watch
@@ -156,12 +127,6 @@ class Play:
         except Unformed:
             return False
 
-    def _start(self) -> None:
-        for counterparty in self._scripts.values():
-            formed = counterparty.answer(None, self._tick())
-            if formed is not None:
-                self._answers(self._send(counterparty, formed, None))
-
     def _answers(self, said: Said) -> None:
         """Has those whom an act reached answer, as long as they do."""
         for _ in range(MAX_ANSWERS):
@@ -169,8 +134,7 @@ class Play:
             counterparty = self._scripts.get(message.to or "")
             if counterparty is None or said.deed.decision.outcome != "accepted":
                 return
-            heard = self._heard
-            formed = counterparty.answer(heard, self._tick())
+            formed = counterparty.answer(self._heard, self._tick())
             if formed is None:
                 return
             said = self._send(counterparty, formed, said)
@@ -185,16 +149,19 @@ class Play:
         return self._say(counterparty.party, action, to, reply_to)
 
     def _say(self, party: str, action: Action, to: str | None, reply_to: int | None) -> Said:
-        said = self._desk.say(party, action, to, reply_to)
-        tick = self._tick()
+        return self._noted(self._desk.say(party, action, to, reply_to))
+
+    def _noted(self, said: Said) -> Said:
+        """What was said, once every party that it concerns has seen it."""
+        message, tick = said.deed.message, self._tick()
         self._heard = None
         for watch in self._watches:
             act = watch.note(said.deed, said.shown, self._desk.state, tick)
             if act is None:
                 continue
             if watch is not self._watch:
-                self._heard = act if said.deed.message.to == watch.party else self._heard
-            elif party == self._task.actor:
+                self._heard = act if message.to == watch.party else self._heard
+            elif message.sender == self._task.actor:
                 self._last = act
             else:
                 self._inbox.append(act)
@@ -202,6 +169,41 @@ class Play:
 
     def _tick(self) -> int:
         return self._world.tick(self._desk.state)
+
+
+class Play(Schedule):
+    """A play by an agent."""
+
+    def __init__(self, task: Task, scene: Scene, desk: Desk, agent: Agent) -> None:
+        super().__init__(task, scene, desk)
+        self._agent = agent
+
+    def run(self) -> Ending:
+        """As `Schedule.run`; the agent is told first, and let go at last."""
+        task, scene = self._task, self._scene
+        setup = Setup(
+            party=task.actor,
+            role=task.roles[task.actor],
+            brief=scene.brief,
+            mandate=scene.mandates.get(task.actor, {}),
+            tools=tools_of(task.world, task.tools),
+            others=[(party, role) for party, role in task.roles.items() if party != task.actor],
+            turns=task.file.turns,
+        )
+        try:
+            self._agent.begin(setup)
+            return super().run()
+        finally:
+            self._agent.close()
+
+    def _ask(self, asked: Asked) -> Said | Answer:
+        answer = self._agent.act(asked)
+        if self._agent.given is not None:
+            gave = Gave(self._agent.given, answer.gave, answer.usage)
+            self._desk.turn(self._task.actor, gave, led=answer.end is None)
+        if answer.end is not None:
+            return answer
+        return self._say(self._task.actor, *action_of(self._task, answer), None)
 
 
 def briefs_of(task: Task, scene: Scene) -> list[tuple[str, str]]:
@@ -213,12 +215,6 @@ def briefs_of(task: Task, scene: Scene) -> list[tuple[str, str]]:
         if brief or mandate or party == task.actor:
             told.append((party, encode({"brief": brief, "mandate": mandate}).decode()))
     return told
-
-
-def given_text(asked: Asked) -> str:
-    """What an agent was given, as the part of a turn's record."""
-    acts = {"inbox": asked.inbox, "last": asked.last, "tick": asked.tick, "turns_left": asked.turns_left}
-    return encode_typed(acts).decode()
 
 
 def action_of(task: Task, answer: Answer) -> tuple[Action, str | None]:

@@ -29,6 +29,7 @@ class PolicyAgent:
     """Plays a policy."""
 
     outside = False
+    given = None
 
     def __init__(self, name: str, policy: Policy, *, lenient: bool = False) -> None:
         """``lenient``: an act that can't be formed is an end like any other."""

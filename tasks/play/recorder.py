@@ -1,0 +1,137 @@
+"""One run of a task, from its opening to its score: played, sealed, verified, judged.
+
+    task, case, trial, agent ─► scene ─► run, written to a store ─► audit of what was written ─► conduct ─► score
+
+The audit reads the very bytes that go to the store, from a copy kept while the
+run is written, so a run that wouldn't verify is found before anybody relies on it.
+
+Not here: many runs at once (`crew`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...ledger.audit import Auditor
+from ...ledger.blobs import Blob, Shelf, facts_blob, task_blob
+from ...ledger.plan import Plan, Seat
+from ...ledger.records import Stored
+from ...ledger.writer import Keeper, Writer
+from ...protocol.bodies import Agent as Stated
+from ...protocol.bodies import Origin, TaskRef
+from .conduct import with_conduct
+from .desk import LedgerDesk
+from .play import Play
+
+if TYPE_CHECKING:
+    from ...ledger.audited import Audit
+    from ...ledger.store import Draft
+    from ..format.task import Task
+    from .agent import Agent
+    from .play import Ending
+
+PER_MESSAGE = 1
+"""Records on disk after each message: what outside agents are answered with is durable."""
+
+_SCRIPT = Stated(model="", name="script", settings={}, version="")
+
+
+class Copy:
+    """A keeper that passes on what it is given, and remembers one run of it."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self.records: list[Draft] = []
+        self.notes: list[str] = []
+        self._keeper = keeper
+
+    def add_run(
+        self,
+        run_id: str,
+        records: Sequence[Draft],
+        blobs: Iterable[tuple[str, Sequence[bytes]]],
+        notes: Sequence[str] = (),
+    ) -> int:
+        """As `Store.add_run`."""
+        number = self._keeper.add_run(run_id, records, blobs, notes)
+        self._remember(records, notes)
+        return number
+
+    def append(self, run: int, seq: int, records: Sequence[Draft], notes: Sequence[str] = ()) -> None:
+        """As `Store.append`."""
+        self._keeper.append(run, seq, records, notes)
+        self._remember(records, notes)
+
+    def refuse_known(self, run_id: str) -> None:
+        """As `Store.refuse_known`."""
+        self._keeper.refuse_known(run_id)
+
+    def signed(self, run: int, seq: int) -> tuple[bytes, str | None]:
+        """As `Store.signed`."""
+        return self._keeper.signed(run, seq)
+
+    def _remember(self, records: Sequence[Draft], notes: Sequence[str]) -> None:
+        self.records += records
+        self.notes += notes
+
+
+class Ledger(NamedTuple):
+    """Whose runs they are: where they are kept, and the ledger's secret and name."""
+
+    keeper: Keeper
+    secret: bytes
+    name: str
+
+
+class Recorded(NamedTuple):
+    """A run that was played: its audit, conduct included, and how it ended."""
+
+    audit: Audit
+    ending: Ending
+
+
+def record(ledger: Ledger, task: Task, case: str, trial: int, agent: Agent) -> Recorded:
+    """Plays one trial of a case, writes it down and audits what was written.
+
+    Raises:
+        TaskError: the case can't be worked out.
+        LedgerError: `run.exists`, or the store can't be written.
+    """
+    scene = task.scenes.stage(case, task.scenes.seed(case, trial))
+    blobs = [facts_blob(scene.facts), task_blob(task.text)]
+    copy = Copy(ledger.keeper)
+    writer = Writer.begin(
+        copy,
+        ledger.secret,
+        ledger.name,
+        Plan(
+            world=task.ref,
+            seats=seats_of(task, agent),
+            seed=scene.seed,
+            origin=Origin(custody="played", source=None),
+            task=TaskRef(case=case, digest=task.digest, id=task.file.id),
+            trial=trial,
+        ),
+        scene.facts,
+        blobs,
+        group=PER_MESSAGE if agent.outside else None,
+    )
+    ending = Play(task, scene, LedgerDesk(writer), agent).run()
+    return finish(copy, {blob.digest: blob for blob in blobs}, ending)
+
+
+def finish(copy: Copy, blobs: Mapping[str, Blob], ending: Ending) -> Recorded:
+    """What was recorded, audited."""
+    auditor = Auditor(Shelf(blobs.get), keep=True)
+    for seq, draft in enumerate(copy.records):
+        auditor.record(Stored(seq, draft.kind, draft.body, draft.sig, None, tuple(draft.parts)))
+    return Recorded(with_conduct(auditor.finish(copy.notes)), ending)
+
+
+def seats_of(task: Task, agent: Agent) -> list[Seat]:
+    """The parties of a task's runs: the actor by its agent, all others by script."""
+    return [
+        Seat(party, role, agent.stated if party == task.actor else _SCRIPT) for party, role in task.roles.items()
+    ]
+
+
