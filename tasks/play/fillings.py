@@ -1,0 +1,222 @@
+"""Acts filled from what was seen: every field from its candidates, those that name rows first.
+
+    kind + sight  ─►  {kind, …fields, to}, …     the likeliest first; only required fields; each fits its type
+
+    row       the keys seen of its table
+    number    what was seen under its name, beside the rows named; else the least, where that is 1 or more
+    text      what was seen under its name; free text is left empty
+    list      of one candidate each, then of all; an enumeration: its values
+
+With draws, a field takes any of its candidates or of all numbers and texts
+seen. Not here: who fills in what, and when (`cheats`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import chain, islice, product
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+import msgspec
+from msgspec import inspect
+
+from ...protocol.canonical import encode
+from ...protocol.errors import CanonicalError
+from ..format.values import Unformed
+from .play import typed
+
+if TYPE_CHECKING:
+    from ...protocol.draws import Draws
+    from ...protocol.world import World
+    from ..format.acts import Formed
+    from .sight import Sight
+
+Json = Any
+
+MAX_FILLINGS: Final = 1_000
+"""The most fillings of one kind that are looked at."""
+
+_TRIES: Final = 4
+_NOTHING: frozenset[str] = frozenset()
+
+
+class Slot(NamedTuple):
+    """A field of an act: its type without its mark, and its mark."""
+
+    name: str
+    type: inspect.Type
+    table: str | None
+    is_part: bool
+    required: bool
+
+
+class Filler:
+    """Fills acts for one party."""
+
+    def __init__(self, world: World, sight: Sight, parties: Sequence[str]) -> None:
+        """``parties`` are those whom an act may be for."""
+        self._world = world
+        self._sight = sight
+        self._parties = parties
+
+    def fillings(self, kind: str) -> Iterator[Formed]:
+        """The acts of a kind that what was seen can fill."""
+        return islice(self._products(kind), MAX_FILLINGS)
+
+    def rows_of(self, act: Formed) -> tuple[str, ...]:
+        """The keys of rows that an act names."""
+        slots = self._slots(act["kind"])
+        return tuple(str(act[slot.name]) for slot in slots if slot.table is not None and slot.name in act)
+
+    def fits(self, act: Formed) -> bool:
+        """Whether the market can type an act."""
+        try:
+            fields = {name: value for name, value in act.items() if name != "to"}
+            encode(fields)
+            typed(self._world, fields)
+        except (Unformed, CanonicalError):
+            return False
+        return True
+
+    def drawn(self, kind: str, draws: Draws) -> Formed | None:
+        """An act of a kind, each of its fields drawn; None where some field has no candidate that fits."""
+        for _ in range(_TRIES):
+            act: Formed = {"kind": kind}
+            for slot in self._slots(kind):
+                if not slot.required and draws.integer(0, 1):
+                    continue
+                found = self._wide(slot)
+                if not found:
+                    return None
+                act[slot.name] = draws.choice(found)
+            if kind not in self._world.queries and len(self._parties) > 1:
+                act["to"] = draws.choice(self._parties)
+            if self.fits(act):
+                return act
+        return None
+
+    def _products(self, kind: str) -> Iterator[Formed]:
+        slots = [slot for slot in self._slots(kind) if slot.required]
+        naming = [slot for slot in slots if slot.table is not None]
+        rest = [slot for slot in slots if slot.table is None]
+        for keys in product(*(self._candidates(slot, _NOTHING) for slot in naming)):
+            beside = frozenset(_flat(keys))
+            named = {slot.name: key for slot, key in zip(naming, keys, strict=True)}
+            choices = [self._candidates(slot, beside) for slot in rest]
+            for to in self._addressees(kind, beside):
+                for values in product(*choices):
+                    filled = {slot.name: value for slot, value in zip(rest, values, strict=True)}
+                    act = {"kind": kind, **named, **filled, **to}
+                    if self.fits(act):
+                        yield act
+
+    def _addressees(self, kind: str, beside: frozenset[str]) -> list[dict[str, str]]:
+        """Whom an act is for, first those beside the rows that it names; unsaid where there is no choice."""
+        if kind in self._world.queries or len(self._parties) < 2:
+            return [{}]
+        near = {seen for key in beside for seen in self._sight.neighbours(key)}
+        return [{"to": party} for party in sorted(self._parties, key=lambda party: party not in near)]
+
+    def _slots(self, kind: str) -> list[Slot]:
+        slots = slots_of(self._world.kinds[kind])
+        return [
+            slot if slot.is_part else slot._replace(table=slot.table or self._sight.table_of(slot.name))
+            for slot in slots
+        ]
+
+    def _candidates(self, slot: Slot, beside: frozenset[str]) -> list[Json]:
+        """The values of a field that what was seen gives, the likeliest first."""
+        kind = slot.type
+        if slot.is_part:
+            return [""]
+        if isinstance(kind, (inspect.ListType, inspect.VarTupleType, inspect.SetType)):
+            items = self._candidates(_slot(slot.name, kind.item_type, slot.table), beside)
+            return [*([item] for item in items), *([items] if len(items) > 1 else [])]
+        if isinstance(kind, inspect.UnionType):
+            members = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
+            found = [self._candidates(_slot(slot.name, each, slot.table), beside) for each in members]
+            return list(chain.from_iterable(found))
+        if isinstance(kind, inspect.StructType):
+            return self._documents(kind, beside)
+        if slot.table is not None:
+            return list(self._sight.ids(slot.table))
+        return self._scalars(slot.name, kind, beside)
+
+    def _scalars(self, name: str, kind: inspect.Type, beside: frozenset[str]) -> list[Json]:
+        seen = self._sight.values(name, beside)
+        if isinstance(kind, inspect.BoolType):
+            return [True, False]
+        if isinstance(kind, inspect.IntType):
+            numbers = [value for value in seen if type(value) is int]
+            least = kind.ge if kind.ge is not None and kind.ge >= 1 else None
+            return numbers or ([] if least is None else [least])
+        if isinstance(kind, inspect.StrType):
+            texts = [value for value in seen if isinstance(value, str)]
+            return texts or ([] if kind.min_length or kind.pattern else [""])
+        if isinstance(kind, inspect.LiteralType):
+            return list(kind.values)
+        return [{}] if isinstance(kind, inspect.DictType) else []
+
+    def _documents(self, kind: inspect.StructType, beside: frozenset[str]) -> list[Json]:
+        """Maps of a struct's required fields."""
+        slots = [slot for slot in slots_of(kind.cls) if slot.required]
+        choices = [self._candidates(slot, beside) for slot in slots]
+        names = [slot.name for slot in slots]
+        return [dict(zip(names, values, strict=True)) for values in islice(product(*choices), MAX_FILLINGS)]
+
+    def _wide(self, slot: Slot) -> list[Json]:
+        """As `_candidates`, and beyond them whatever is of the right type."""
+        found = self._candidates(slot, _NOTHING)
+        if slot.is_part:
+            return [*found, *self._sight.texts]
+        if slot.table is not None and found:
+            return found
+        if isinstance(slot.type, inspect.IntType):
+            least = [] if slot.type.ge is None else [slot.type.ge]
+            return list(dict.fromkeys([*found, *least, *self._sight.numbers]))
+        if isinstance(slot.type, inspect.StrType):
+            return list(dict.fromkeys([*found, *self._sight.texts]))
+        return found
+
+
+@cache
+def slots_of(struct: type[msgspec.Struct]) -> tuple[Slot, ...]:
+    """The fields of an act or of a struct within one, in its order."""
+    info = inspect.type_info(struct)
+    assert isinstance(info, inspect.StructType)
+    return tuple(
+        _slot(field.encode_name, field.type, None)._replace(required=field.required) for field in info.fields
+    )
+
+
+def has_number(kind: inspect.Type) -> bool:
+    """Whether values of a type can hold whole numbers."""
+    if isinstance(kind, inspect.Metadata):
+        return has_number(kind.type)
+    if isinstance(kind, inspect.UnionType):
+        return any(has_number(each) for each in kind.types)
+    if isinstance(kind, (inspect.ListType, inspect.VarTupleType, inspect.SetType)):
+        return has_number(kind.item_type)
+    if isinstance(kind, inspect.DictType):
+        return has_number(kind.value_type)
+    if isinstance(kind, inspect.StructType):
+        return any(has_number(field.type) for field in kind.fields)
+    return isinstance(kind, inspect.IntType)
+
+
+def _flat(keys: Sequence[Json]) -> Iterator[str]:
+    """The keys that fields name, those within lists too."""
+    for key in keys:
+        if isinstance(key, list):
+            yield from cast("list[str]", key)
+        else:
+            yield key
+
+
+def _slot(name: str, kind: inspect.Type, table: str | None) -> Slot:
+    marks: dict[str, Json] = {}
+    while isinstance(kind, inspect.Metadata):
+        marks.update(cast("dict[str, Json]", kind.extra or {}))
+        kind = kind.type
+    return Slot(name, kind, marks.get("row", table), bool(marks.get("part")), required=True)
