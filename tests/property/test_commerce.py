@@ -1,0 +1,228 @@
+"""What holds of the commerce market whatever is said in it, by whomever.
+
+Acts are drawn as choices (the third negotiation there is, the other party of its row), so that many go
+through whatever the acts before them made. What start rows must agree on, the rows of every run do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tollbook.protocol.bodies import Decision, Message, WorldRef
+from tollbook.protocol.canonical import encode, encode_typed
+from tollbook.protocol.commerce import coherence
+from tollbook.protocol.commerce.world import MACHINES, REFUSALS
+from tollbook.protocol.engine import Ruling, decide, read_action
+from tollbook.protocol.tables import NO_CHANGE, Facts, State
+from tollbook.protocol.world import part_fields, row_fields, world_of
+
+WORLD = world_of(WorldRef(name="commerce", params={}, version=0))
+ROLES = {"b1": "buyer", "b2": "buyer", "m1": "merchant", "m2": "merchant", "op": "operator"}
+LINES = [
+    {"listing": "l1", "quantity": 2, "unit_price": 500},
+    {"listing": "l2", "quantity": 1, "unit_price": 7},
+]
+
+
+def _facts() -> Facts:
+    rows = {
+        "policy": {
+            "returns": {"accepted_conditions": ["unused"]},
+            "negotiation": {"max_rounds": 4, "deadline_ticks": 3},
+        },
+        "listing": {
+            "l1": {"merchant": "m1", "title": "lamp", "price": 1000},
+            "l2": {"merchant": "m2", "title": "cup", "price": 10, "currency": "SEK"},
+            "l3": {"merchant": "m2", "title": "rug", "price": 70, "state": "withdrawn"},
+        },
+        "inventory": {"l1": {"available": 4}, "l2": {"available": 2}},
+        "order": {
+            "o1": {"buyer": "b1", "merchant": "m1", "state": "delivered", "lines": LINES},
+            "o2": {"buyer": "b2", "merchant": "m1", "state": "settled", "lines": LINES[:1]},
+        },
+        "negotiation": {
+            "na": {"listing": "l1", "buyer": "b1", "quantity": 1, "unit_price": 900, "offered_by": "m1"},
+            "nb": {"listing": "l2", "buyer": "b2", "quantity": 2, "unit_price": 9},
+        },
+        "agreement": {"aa": {"listing": "l1", "buyer": "b2", "quantity": 1, "unit_price": 900}},
+        "payment": {
+            "p1": {"order": "o1", "captured": 1007},
+            "p2": {"order": "o2", "captured": 900, "refunded": 1},
+        },
+        "return": {
+            "ra": {"order": "o1", "listing": "l1", "condition": "unused", "state": "authorized"},
+            "rb": {"order": "o1", "listing": "l2", "condition": "unused"},
+        },
+        "refund_case": {"c1": {"order": "o2", "amount": 900}},
+    }  # fmt: skip
+    made = WORLD.complete(rows)
+    return WORLD.facts(
+        (table, key, WORLD.read_row(table, encode(row)))
+        for table, found in made.items()
+        for key, row in found.items()
+    )
+
+
+FACTS = _facts()
+WRITES = [kind for kind in WORLD.kinds if kind not in WORLD.queries and kind != "agent.unparsed"]
+
+
+class Choice(NamedTuple):
+    """An act before it is known what there is to name.
+
+    ``pick`` counts through the rows; ``strays`` above 0 says it in the wrong name, or to the wrong party.
+    """
+
+    kind: str
+    sender: int
+    pick: int
+    number: int
+    strays: int
+    key: str | None
+
+
+CHOICES = st.builds(
+    Choice,
+    kind=st.sampled_from(WRITES) | st.sampled_from(WRITES) | st.sampled_from(sorted(WORLD.queries)),
+    sender=st.integers(0, 3),
+    pick=st.integers(0, 30),
+    number=st.sampled_from([1, 1, 2, 3, 7, 500, 900, 0, 10**12]),
+    strays=st.sampled_from([0] * 8 + [1, 2]),
+    key=st.sampled_from([None] * 6 + ["k1", "k2"]),
+)
+RUNS = st.lists(CHOICES, min_size=4, max_size=25)
+
+
+def named(state: State, table: str, pick: int) -> tuple[str, Any]:
+    rows = list(state.rows(table))
+    return rows[pick % len(rows)] if rows else ("none", None)
+
+
+def formed(state: State, choice: Choice) -> Message:
+    """The act that a choice comes to in this state; mostly sent by and to the parties of the row it names."""
+    kind = WORLD.kinds[choice.kind]
+    fields: dict[str, Any] = {"kind": choice.kind, **dict.fromkeys(part_fields(kind), "0" * 64)}
+    parties = ["b1", "b2", "m1", "m2"]
+    names = row_fields(kind)
+    for column, table in names.items():
+        fields[column], row = named(state, table, choice.pick)
+        if table == "listing" and row is not None:
+            parties = [["b1", "b2"][choice.sender % 2], row.merchant]
+    for column, table in names.items():
+        if table not in ("listing", "policy"):
+            row = state.get(table, fields[column])
+            parties = parties if row is None else [row.buyer, row.merchant]
+    numbers = {"quantity": max(1, choice.number % 4), "unit_price": choice.number, "amount": choice.number}
+    values = {**numbers, "condition": ["unused", "worn"][choice.pick % 2]}
+    fields.update({name: value for name, value in values.items() if name in kind.__struct_encode_fields__})
+    allowed = WORLD.senders.get(kind) or frozenset(("buyer", "merchant"))
+    able = [party for party in parties if ROLES[party] in allowed] or ["op"]
+    sender = able[choice.sender % len(able)]
+    to = next((party for party in parties if party != sender), None)
+    if choice.strays == 1:
+        sender, to = ["b2", "m2", "op"][choice.pick % 3], "b1"
+    elif choice.strays == 2:
+        to = [None, "m2", "b2"][choice.pick % 3]
+    if to == sender or choice.kind in WORLD.queries:
+        to = None
+    raw = msgspec.Raw(encode_typed(msgspec.convert(fields, kind)))
+    return Message(action=raw, sender=sender, key=choice.key, n=0, reply_to=None, seen=(0, ""), to=to)
+
+
+def ruled(state: State, message: Message, seq: int) -> Ruling:
+    action = read_action(WORLD, bytes(message.action))
+    return decide(WORLD, state, message, action, seq, ROLES, lambda _seq, _party: True)
+
+
+def rows_of(state: State) -> dict[str, dict[str, Any]]:
+    return {table: dict(state.rows(table)) for table in WORLD.tables}
+
+
+def said(state: State, choice: Choice, seq: int) -> tuple[Message, Ruling]:
+    message = formed(state, choice)
+    return message, ruled(state, message, seq)
+
+
+def totals(accounts: Collection[Any]) -> dict[str, int]:
+    return {money: sum(row.balances.get(money, 0) for row in accounts) for money in ("EUR", "SEK")}
+
+
+def follows_its_machines(before: dict[str, dict[str, Any]], after: dict[str, dict[str, Any]]) -> bool:
+    for table, machine in MACHINES.items():
+        for key, row in after[table].items():
+            old = before[table].get(key)
+            if old is None and row.state not in machine.first:
+                return False
+            if old is not None and row.state not in {old.state, *machine.steps.get(old.state, ())}:
+                return False
+    return True
+
+
+@given(RUNS)
+@settings(max_examples=60, deadline=None)
+def test_rows_agree_after_every_act_and_refusals_change_nothing(choices: list[Choice]) -> None:
+    state = State(FACTS)
+    for place, choice in enumerate(choices):
+        before, root = rows_of(state), state.root()
+        message, ruling = said(state, choice, 2 * place + 1)
+        decision = ruling.decision
+        after = rows_of(state)
+        if decision.outcome == "refused":
+            assert decision.rule in REFUSALS or decision.rule in {"party.role", "message.key"}
+            assert (NO_CHANGE, root) == (decision.delta, state.root())
+        coherence.check(after)
+        assert follows_its_machines(before, after)
+        assert before["posting"].items() <= after["posting"].items()
+        assert {"EUR": 0, "SEK": 0} == totals(after["account"].values())
+        if choice.kind in WORLD.queries:
+            assert before == after
+        for table, key in decision.reads:
+            row = after[table][key]
+            assert not hasattr(row, "buyer") or message.sender in (row.buyer, row.merchant)
+
+
+@given(RUNS)
+@settings(max_examples=60, deadline=None)
+def test_a_replay_gives_the_same_bytes_and_the_same_rows(choices: list[Choice]) -> None:
+    first, second = State(FACTS), State(FACTS)
+    for place, choice in enumerate(choices):
+        message, ruling = said(first, choice, 2 * place + 1)
+        assert ruling.body == ruled(second, message, 2 * place + 1).body
+        if ruling.shown is not None:
+            assert encode(ruling.shown.value)
+    assert first.root() == second.root()
+    for table, _key, row in first.changed():
+        if table in WORLD.tables:
+            assert row == WORLD.read_row(table, encode_typed(row))
+
+
+@given(RUNS)
+@settings(max_examples=40, deadline=None)
+def test_events_carry_all_that_their_change_needs(choices: list[Choice]) -> None:
+    state, told = State(FACTS), State(FACTS)
+    for place, choice in enumerate(choices):
+        _message, ruling = said(state, choice, 2 * place + 1)
+        for event in ruling.decision.events:
+            kind: Any = type(event)
+            WORLD.evolve(told, msgspec.json.decode(encode_typed(event), type=kind))
+        told.commit()
+    assert rows_of(state) == rows_of(told)
+
+
+@given(RUNS, CHOICES)
+@settings(max_examples=40, deadline=None)
+def test_a_retry_gives_the_first_result_and_changes_nothing(choices: list[Choice], last: Choice) -> None:
+    state = State(FACTS)
+    for place, choice in enumerate(choices):
+        said(state, choice._replace(key=None), 2 * place + 1)
+    message, first = said(state, last._replace(key="once"), 101)
+    if first.decision.outcome == "accepted":
+        root = state.root()
+        again: Decision = ruled(state, message, 103).decision
+        assert ("message.retry", first.decision.result, []) == (again.rule, again.result, again.events)
+        assert root == state.root()
