@@ -218,7 +218,10 @@ CONDUCT: Final = (
     ),
     _does("killed", Failure("ended by signal 9 (SIGKILL)"), program=_turn_by_turn("os.kill(os.getpid(), 9)")),
     _does("a traceback", Failure("'nonsense' is not defined"), program=_turn_by_turn("nonsense()")),
-    _does("closes its output but lives", Failure("closed its output"), program=_turn_by_turn("os.close(1); idle()")),
+    _does(
+        "closes its output but lives", Failure("closed its output"),
+        program=_turn_by_turn("os.close(1); idle()"),
+    ),
     _does(
         "closes its input but lives", ACT, Failure("closed its input"),
         program=_turn_by_turn("os.close(0); act(); idle()"),
