@@ -23,7 +23,7 @@ from recorded import import_into, ledger, read, recorded_files, title
 from tollbook.ledger.bundle import export_lines
 from tollbook.ledger.store import Store
 from tollbook.ledger.verify import audit_run, shelf_of, verify_store
-from tollbook.tasks.judging import judge_run, read_predicates
+from tollbook.tasks.judging import Judge, read_judgement, recorded_predicates
 from tollbook.tasks.tau2.importer import read_shop
 from tollbook.tasks.tau2.source import read_source
 
@@ -34,7 +34,7 @@ def time_lines(path: Path) -> Iterator[Line]:
     content = gzip.decompress(files.runs.read_bytes()) if files.are_shared else files.runs.read_bytes()
     baseline = partial(json.loads, content)
     numbers = count()
-    predicates = read_predicates(None)
+    predicates = recorded_predicates()
     with tempfile.TemporaryDirectory(prefix="tollbook-bench-") as folder, Store.read(path) as store:
 
         def import_all() -> None:
@@ -47,14 +47,14 @@ def time_lines(path: Path) -> Iterator[Line]:
         def audit_all() -> Iterator[object]:
             shelf = shelf_of(store)
             for run, run_id in store.runs():
-                yield judge_run(audit_run(store, run, run_id, shelf, keep=True), predicates)
+                yield Judge(predicates).score(audit_run(store, run, run_id, shelf, keep=True))
 
         shelf = shelf_of(store)
         audits = [audit_run(store, run, run_id, shelf, keep=True) for run, run_id in store.runs()]
 
         def rescore_all() -> None:
             for audit in audits:
-                judge_run(audit, predicates)
+                Judge(predicates).score(audit)
 
         yield plain("runs.json_loads", beside(baseline, baseline, 3).ours_s, "s")
         for name, work, target in (

@@ -1,6 +1,6 @@
 """The report on many scores: aligned text, Markdown, and the JSON of `score --json`.
 
-    text_of · markdown_of · document_of (scores, predicates)
+    text_of · markdown_of · document_of (scores, the predicate sets that judged them)
 
 One run's line: the id's first twelve digits, task, case, score, what the
 makers recorded, label. Then what the scores come to, each mean with its interval,
@@ -42,9 +42,9 @@ _OVER: dict[Basis, str] = {
 Table = list[tuple[str, ...]]
 
 
-def document_of(scores: Sequence[Score], predicates: PredicateSet) -> dict[str, Any]:
+def document_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> dict[str, Any]:
     """The report as JSON: the runs with their fixed fields, and the summary."""
-    summary, comparison = summarize(scores, predicates), compare(scores)
+    summary, comparison = summarize(scores, sets), compare(scores)
     notes = {"notes": [*_comparison_notes(comparison), *_notes(summary)]}
     return {
         "runs": [score.document() for score in scores],
@@ -52,9 +52,9 @@ def document_of(scores: Sequence[Score], predicates: PredicateSet) -> dict[str, 
     }
 
 
-def text_of(scores: Sequence[Score], predicates: PredicateSet) -> str:
+def text_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> str:
     """The report as text for a terminal, ended by a line end."""
-    summary, comparison = summarize(scores, predicates), compare(scores)
+    summary, comparison = summarize(scores, sets), compare(scores)
     blocks = [
         _aligned(_run_rows(scores), left=(0, 1, 2, 5)),
         "\n".join([*_headlines(summary), *_agents(comparison)]),
@@ -65,11 +65,11 @@ def text_of(scores: Sequence[Score], predicates: PredicateSet) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def markdown_of(scores: Sequence[Score], predicates: PredicateSet) -> str:
+def markdown_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> str:
     """The report as a Markdown document, ended by a line end."""
-    summary, comparison = summarize(scores, predicates), compare(scores)
+    summary, comparison = summarize(scores, sets), compare(scores)
     blocks = [
-        f"# {_escaped(predicates.title or predicates.id)}",
+        f"# {_escaped(_title(sets))}",
         _bullets([*_headlines(summary), *_agents(comparison)]),
         *(
             f"## {title}\n\n{_markdown(rows, left)}"
@@ -85,6 +85,16 @@ def markdown_of(scores: Sequence[Score], predicates: PredicateSet) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
+def _title(sets: Sequence[PredicateSet]) -> str:
+    titles = [predicates.title or predicates.id for predicates in sets]
+    return titles[0] if len(titles) == 1 else f"{len(titles)} tasks"
+
+
+def _one(names: Sequence[str]) -> str | None:
+    """The name, where there is one."""
+    return names[0] if len(names) == 1 else None
+
+
 def points(value: Fraction) -> str:
     """A score as a report writes it: an integer when whole, else three decimals."""
     return str(value.numerator) if value.denominator == 1 else stats.decimal(value, 3)
@@ -95,8 +105,8 @@ def _summary(summary: Summary) -> dict[str, Any]:
     for score in summary.left_out:
         left_out[score.outcome].append({"run": score.run, "reason": score.reason})
     return {
-        "predicates_id": summary.predicates,
-        "scorer": summary.scorer,
+        "predicates_id": _one(summary.predicates),
+        "scorer": _one(summary.scorers),
         "opened": summary.opened,
         "sealed": summary.sealed,
         "scored": summary.scored,
@@ -220,7 +230,9 @@ def _notes(summary: Summary) -> Iterator[str]:
         if runs:
             yield f"{sentence} ({runs} of {_number(summary.opened, 'run')})"
     yield INTERVALS
-    yield f"scorer {summary.scorer}"
+    for name, scorer in zip(summary.predicates, summary.scorers, strict=True):
+        of = f" of {name}" if len(summary.scorers) > 1 else ""
+        yield f"scorer{of} {scorer}"
 
 
 def _run_rows(scores: Iterable[Score]) -> Table:

@@ -46,7 +46,7 @@ class Score(NamedTuple):
     custody: str | None
     checks: dict[Check, State]
     anchored: bool
-    scorer: str
+    scorer: str | None
     outcome: Outcome
     reason: str | None
     value: Fraction | None
@@ -114,7 +114,7 @@ def standing(audit: Audit) -> tuple[Outcome, str] | None:
 
 def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is reported
     audit: Audit,
-    predicates: PredicateSet,
+    predicates: PredicateSet | None,
     view: View | None,
     *,
     recorded: Fraction | None = None,
@@ -127,7 +127,7 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
 
     ``view`` is the run's case view; it is not looked at, and may be None, where
     `standing` says that the run must not be judged, or ``unjudged`` says why it
-    can't be. ``recorded`` is a reward of at most 1. ``cluster`` is by default the
+    can't be; without any of them ``predicates`` may be None too. ``recorded`` is a reward of at most 1. ``cluster`` is by default the
     task's digest, or the run itself. ``actor`` is the id of the party that is
     evaluated.
     """
@@ -139,6 +139,7 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
         stands = "undecided", unjudged
     if stands is None:
         assert view is not None, "a verified run is judged by its view"
+        assert predicates is not None, "a verified run is judged by something"
         judged = judge(predicates, view)
         if judged.points is None:
             names = [each.id for each in (*judged.verdicts, *judged.flags) if each.value is None]
@@ -154,7 +155,7 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
         custody=None if opened is None else opened.origin.custody,
         checks=audit.checks,
         anchored=audit.anchored,
-        scorer=predicates.digest,
+        scorer=None if predicates is None else predicates.digest,
         outcome="scored" if stands is None else stands[0],
         reason=None if stands is None else stands[1],
         value=None if judged is None else judged.points,

@@ -14,7 +14,7 @@ Not here: the formulas (`stats`), how it looks (`report`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
@@ -90,8 +90,8 @@ class Count(NamedTuple):
 class Summary(NamedTuple):
     """What many scores come to. ``left_out`` are the runs without a score."""
 
-    predicates: str
-    scorer: str
+    predicates: tuple[str, ...]
+    scorers: tuple[str, ...]
     opened: int
     sealed: int
     left_out: tuple[Score, ...]
@@ -116,17 +116,18 @@ class Summary(NamedTuple):
         return self.opened - len(self.left_out)
 
 
-def summarize(scores: Sequence[Score], predicates: PredicateSet) -> Summary:
-    """What these scores by one predicate set come to."""
-    assert all(score.scorer == predicates.digest for score in scores), "scores of one predicate set"
+def summarize(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> Summary:
+    """What these scores, each by one of the predicate sets, come to."""
+    known = {predicates.digest for predicates in sets}
+    assert all(score.scorer in known for score in scores if score.predicates), "scores of these predicate sets"
     scored = [score for score in scores if score.outcome == "scored"]
     taken = bases(scores)
     judged = [score for score in scores if score.predicates]
     compared = [score for score in scored if score.agrees is not None]
     full = sum(score.value == FULL for score in scored)
     return Summary(
-        predicates=predicates.id,
-        scorer=predicates.digest,
+        predicates=tuple(predicates.id for predicates in sets),
+        scorers=tuple(predicates.digest for predicates in sets),
         opened=len(scores),
         sealed=sum(score.root is not None for score in scores),
         left_out=tuple(score for score in scores if score.outcome != "scored"),
@@ -134,7 +135,7 @@ def summarize(scores: Sequence[Score], predicates: PredicateSet) -> Summary:
         without_errors=mean_of(taken.get("without_errors", ())),
         with_unscored=mean_of(taken.get("with_unscored_at_0", ())),
         full=Share(full, len(scored), stats.wilson(full, len(scored))),
-        rows=tuple(_row(place, name, judged, predicates) for place, name in enumerate(predicates.predicates)),
+        rows=tuple(row for predicates in sets for row in _rows(judged, predicates, named=len(sets) > 1)),
         lost=_lost(scored),
         caps=_counts(
             scores, lambda score: [(flag.id, f"at most {flag.points}") for flag in score.caps if flag.value]
@@ -176,6 +177,14 @@ def mean_of(scores: Sequence[Score]) -> Mean | None:
     clusters = [score.cluster for score in scores]
     found = stats.within(stats.interval(values, clusters), 0, FULL)
     return Mean(stats.mean(values), found, len(values), len(set(clusters)))
+
+
+def _rows(judged: Iterable[Score], predicates: PredicateSet, *, named: bool) -> Iterator[Row]:
+    """The rows of one set's predicates, ``named`` after the set where there are several."""
+    own = [score for score in judged if score.scorer == predicates.digest]
+    for place, name in enumerate(predicates.predicates):
+        row = _row(place, name, own, predicates)
+        yield row._replace(id=f"{predicates.id}: {name}") if named else row
 
 
 def _row(place: int, name: str, judged: Sequence[Score], predicates: PredicateSet) -> Row:

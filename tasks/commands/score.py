@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("what", nargs=-1, metavar="[RUN… | FILE]")
 @click.option(
-    "--task", type=PATH, help="A file of predicates, instead of those of the package."
+    "--task", type=PATH, help="A task file, or predicates alone, instead of each run's own."
 )
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
 @json_option
@@ -42,19 +42,19 @@ def command(
     signed, and what moved since the last one is shown.
     """
     from ...scorers.report import document_of, markdown_of, text_of  # noqa: PLC0415 - brings in CEL
-    from ..judging import judge_run, read_predicates  # noqa: PLC0415 - as above
+    from ..judging import Judge, read_judgement  # noqa: PLC0415 - as above
     if as_json and markdown:
         raise UsageError("usage.form", "`--json` and `--markdown` are two forms", "give one of them")
-    predicates = read_predicates(task)
-    scores = [judge_run(audit, predicates) for audit in _audits(session, what, quiet=as_json)]
+    judge = Judge(None if task is None else read_judgement(task))
+    scores = [judge.score(audit) for audit in _audits(session, what, quiet=as_json)]
     moved, unkept = _receipts(session, what, scores)
     if as_json:
-        document = document_of(scores, predicates)
+        document = document_of(scores, judge.sets)
         print_document("score", {**document, "moved": [_moved(difference) for difference in moved]})
     elif markdown:
-        click.echo(markdown_of(scores, predicates), nl=False)
+        click.echo(markdown_of(scores, judge.sets), nl=False)
     else:
-        click.echo(text_of(scores, predicates), nl=False)
+        click.echo(text_of(scores, judge.sets), nl=False)
         _print_moved(moved)
     return _exit(scores, unkept)
 
@@ -80,18 +80,19 @@ def _receipts(
 
 def _audits(session: Session, what: Sequence[str], *, quiet: bool) -> Iterator[Audit]:
     from ...ledger.verify import verify_bundle, verify_store  # noqa: PLC0415 - brings in the market
+    from ..play.conduct import with_conduct  # noqa: PLC0415 - brings in CEL
     from ..progress import progress  # noqa: PLC0415 - the help needs none
     from ..selection import bundle_of, naming, select  # noqa: PLC0415 - as above
 
     bundle = bundle_of(what)
     if bundle is not None:
         with naming(bundle):
-            yield from verify_bundle(bundle, keep=True)
+            yield from verify_bundle(bundle, keep=True, further=with_conduct)
         return
     with session.store() as store:
         runs = select(store, what)
     with progress(len(runs), "scoring", quiet=quiet) as step:
-        for audit in verify_store(session.ledger_path, runs, keep=True):
+        for audit in verify_store(session.ledger_path, runs, keep=True, further=with_conduct):
             yield audit
             step()
 

@@ -1,6 +1,6 @@
 """`tollbook verify`: whether runs are what they claim to be, by doing all of it again.
 
-    RUN… or FILE ─► checks 1 to 5 (and 6 against a source) ─► findings ─► exit code
+    RUN… or FILE ─► checks 1 to 6 (of imported runs, 6 against a source) ─► findings ─► exit code
 
 A checkpoint that the reader brought and that is of none of these runs is a
 finding too: it is what a run that was left out looks like.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ...ledger.anchor import Pins
-    from ...ledger.audit import Audit
+    from ...ledger.audit import Audit, Keep
     from ...ledger.findings import Finding
 
 
@@ -87,7 +87,7 @@ def command(  # noqa: PLR0913 - click's way to take options
         raise UsageError("usage.db", "`--db` goes with `--source`", "give `--source FILE`, or leave it out")
     pins = read_pins(keys, checkpoints)
     known: set[str] = set()
-    audits = list(_audits(session, what, pins, known, jobs=jobs, keep=source is not None, quiet=as_json))
+    audits = list(_audits(session, what, pins, known, jobs=jobs, keep=True if source is not None else "played", quiet=as_json))
     if source is not None:
         audits = _against(source, db, audits)
     verified = _Verified(audits, list(strays(audits, known, pins)))
@@ -107,25 +107,26 @@ def _audits(  # noqa: PLR0913 - what is verified, and how
     known: set[str],
     *,
     jobs: int,
-    keep: bool,
+    keep: Keep,
     quiet: bool,
 ) -> Iterator[Audit]:
     """The audits of the runs that are asked for; `known` gets the ids of all that are there."""
     from ...ledger.verify import verify_bundle, verify_store  # noqa: PLC0415 - brings in the market
+    from ..conduct import played  # noqa: PLC0415 - as above
     from ..progress import progress  # noqa: PLC0415 - the help needs none
     from ..selection import bundle_of, naming, select  # noqa: PLC0415 - as above
 
     bundle = bundle_of(what)
     if bundle is not None:
         with naming(bundle):
-            for audit in verify_bundle(bundle, pins, keep=keep):
+            for audit in verify_bundle(bundle, pins, keep=keep, further=played):
                 known.add(audit.run)
                 yield audit
         return
     with session.store() as store:
         runs = select(store, what)
         known.update(run_id for _run, run_id in store.runs())
-        audits = verify_store(session.ledger_path, runs, pins, jobs, keep=keep)
+        audits = verify_store(session.ledger_path, runs, pins, jobs, keep=keep, further=played)
         with progress(len(runs), "verifying", quiet=quiet) as step:
             for audit in audits:
                 yield audit

@@ -124,11 +124,11 @@ scorer {PREDICATES.digest}
 
 
 def test_as_text() -> None:
-    assert TEXT == text_of(SCORES, PREDICATES)
+    assert TEXT == text_of(SCORES, [PREDICATES])
 
 
 def test_as_markdown() -> None:
-    lines = markdown_of(SCORES, PREDICATES).splitlines()
+    lines = markdown_of(SCORES, [PREDICATES]).splitlines()
     assert ["# A small \\| file", "", "- 8 runs opened, 7 sealed, 4 scored, 4 left out"] == lines[:3]
     assert "| predicate | stage | weight | held | in part | failed | error | undecided |" in lines
     assert "| --- | --- | --: | --: | --: | --: | --: | --: |" in lines
@@ -139,7 +139,7 @@ def test_as_markdown() -> None:
 
 
 def test_as_json() -> None:
-    document = msgspec.json.decode(msgspec.json.encode(document_of(SCORES, PREDICATES)))
+    document = msgspec.json.decode(msgspec.json.encode(document_of(SCORES, [PREDICATES])))
     runs, summary = document["runs"], document["summary"]
     assert [1000, [2200, 3], 600, 250, None, None, None, None] == [run["score"] for run in runs]
     fields = ["run", "task", "case", "score", "predicates", "recorded", "agrees", "label"]
@@ -219,19 +219,19 @@ left out: """
 
 @pytest.mark.parametrize("scores", [[*ALPHA, *BETA], [*BETA[::-1], *ALPHA[::-1]]], ids=["there", "back"])
 def test_agents_are_compared_in_any_order(scores: list[Score]) -> None:
-    text = text_of(scores, PREDICATES)
+    text = text_of(scores, [PREDICATES])
     assert COMPARED in text
     assert COMPARED_REMARKS in text
 
 
 def test_what_is_never_paired_is_said_once() -> None:
-    text = text_of([*ALPHA, *BETA[1:]], PREDICATES)
+    text = text_of([*ALPHA, *BETA[1:]], [PREDICATES])
     assert 1 == text.count("unpaired, alpha − beta: t1@111111111111 first trial 0, no run of beta\n")
     assert 2 == text.count("unpaired")
 
 
 def test_one_agent_adds_its_trials_alone() -> None:
-    text = text_of(ALPHA, PREDICATES)
+    text = text_of(ALPHA, [PREDICATES])
     before, table, after = text.split("\n\n")[1:4]
     assert "at full marks: 6 of 10, 95 % interval 0.313 to 0.832" == before.splitlines()[-1]
     assert [
@@ -241,12 +241,12 @@ def test_one_agent_adds_its_trials_alone() -> None:
     assert after.startswith("predicate")
     assert "unpaired" not in text
     once = [score for score in ALPHA if score.trial == 0]
-    assert text_of([score._replace(agent=None) for score in once], PREDICATES) == text_of(once, PREDICATES)
-    assert "pass@k" not in text_of(once, PREDICATES)
+    assert text_of([score._replace(agent=None) for score in once], [PREDICATES]) == text_of(once, [PREDICATES])
+    assert "pass@k" not in text_of(once, [PREDICATES])
 
 
 def test_agents_in_markdown() -> None:
-    lines = markdown_of([*ALPHA, *BETA], PREDICATES).splitlines()
+    lines = markdown_of([*ALPHA, *BETA], [PREDICATES]).splitlines()
     titles = ["## Agents", "## Trials", "## Differences", "## Predicates", "## Runs", "## Remarks"]
     assert titles == [line for line in lines if line.startswith("##")]
     assert "- beta: 10 runs opened, 9 sealed, 9 scored, 1 left out" in lines
@@ -254,16 +254,16 @@ def test_agents_in_markdown() -> None:
     assert "| beta | scored runs | 5 | 5 | 1 | 0.100 | 0.000 to 0.378 | 0.100 | 0.000 to 0.378 |" in lines
     assert "| alpha − beta | scored runs | 9 | 5 | 177.8 | -36.4 to 391.9 | 285.4 |" in lines
     assert "- unpaired, alpha − beta: t5@555555555555 first trial 1, beta is open" in lines
-    assert "## Trials" not in markdown_of(SCORES, PREDICATES)
+    assert "## Trials" not in markdown_of(SCORES, [PREDICATES])
 
 
 def test_agents_in_json() -> None:
-    summary = document_of([*ALPHA, *BETA], PREDICATES)["summary"]
+    summary = document_of([*ALPHA, *BETA], [PREDICATES])["summary"]
     assert ["alpha", "beta"] == [agent["label"] for agent in summary["agents"]]
     assert ["alpha", "beta", "beta"] == [trials["label"] for trials in summary["trials"]]
     assert ["177.778", "260.000"] == [gap["mean"] for gap in summary["differences"]]
     assert SMALLEST in summary["notes"]
-    alone = document_of(ALPHA[::2], PREDICATES)["summary"]
+    alone = document_of(ALPHA[::2], [PREDICATES])["summary"]
     assert set(alone) == set(summary) - {"agents", "trials", "differences"}
     assert SMALLEST not in alone["notes"]
 
@@ -271,56 +271,56 @@ def test_agents_in_json() -> None:
 def test_of_many_agents_it_is_said_which_are_compared() -> None:
     many = [each for name in "edcba" for each in played(name, "++")]
     only = "of more than 4 agents each is compared with a alone"
-    assert only in text_of(many, PREDICATES).splitlines()
-    assert EACH in text_of(many, PREDICATES).splitlines()
-    assert only not in text_of(many[2:], PREDICATES)
-    assert EACH not in text_of(many[6:], PREDICATES)
+    assert only in text_of(many, [PREDICATES]).splitlines()
+    assert EACH in text_of(many, [PREDICATES]).splitlines()
+    assert only not in text_of(many[2:], [PREDICATES])
+    assert EACH not in text_of(many[6:], [PREDICATES])
 
 
 def test_an_agents_name_stays_in_its_cell() -> None:
     hostile = Agent(model="", name="a | b\n# `c`", settings={}, version="")
     scores = [*ALPHA, *(each._replace(agent=hostile) for each in BETA)]
-    lines = markdown_of(scores, PREDICATES).splitlines()
+    lines = markdown_of(scores, [PREDICATES]).splitlines()
     (row,) = [line for line in lines if line.startswith("| a \\| b") and " 644.4 " in line]
     assert "a \\| b\\\\n\\# \\`c\\`" in row
-    assert all(line.isprintable() for line in text_of(scores, PREDICATES).splitlines())
+    assert all(line.isprintable() for line in text_of(scores, [PREDICATES]).splitlines())
 
 
 def test_conduct_that_was_not_checked_is_said() -> None:
     checks: Any = {**dict.fromkeys("12345", "done"), "6": "not done"}
-    assert "conduct unchecked" in text_of([SCORES[0]._replace(checks=checks)], PREDICATES)
-    assert "conduct unchecked" not in text_of(SCORES, PREDICATES)
+    assert "conduct unchecked" in text_of([SCORES[0]._replace(checks=checks)], [PREDICATES])
+    assert "conduct unchecked" not in text_of(SCORES, [PREDICATES])
 
 
 def test_invalid_and_undecided_runs_are_in_no_mean() -> None:
-    alone = document_of(SCORES[:1], PREDICATES)["summary"]
-    among = document_of([SCORES[0], SCORES[4], SCORES[7]], PREDICATES)["summary"]
+    alone = document_of(SCORES[:1], [PREDICATES])["summary"]
+    among = document_of([SCORES[0], SCORES[4], SCORES[7]], [PREDICATES])["summary"]
     assert alone["mean"] == among["mean"]
     assert among["mean_with_unscored_at_0"] is None
 
 
 @pytest.mark.parametrize("scores", [[], SCORES[4:]])
 def test_no_score_at_all(scores: list[Score]) -> None:
-    summary = document_of(scores, PREDICATES)["summary"]
+    summary = document_of(scores, [PREDICATES])["summary"]
     assert (None, 0) == (summary["mean"], summary["full"]["whole"])
-    assert f"{len(scores)} runs opened" in text_of(scores, PREDICATES)
-    assert f"{len(scores)} runs opened" in markdown_of(scores, PREDICATES)
+    assert f"{len(scores)} runs opened" in text_of(scores, [PREDICATES])
+    assert f"{len(scores)} runs opened" in markdown_of(scores, [PREDICATES])
 
 
 def test_what_comes_from_outside_stays_in_its_cell() -> None:
     hostile = SCORES[0]._replace(label="a | b\n# c `d` <e> [f](g) _h_ *i*", task="|`x`", case="[y](z)")
-    lines = markdown_of([hostile], PREDICATES).splitlines()
+    lines = markdown_of([hostile], [PREDICATES]).splitlines()
     (row,) = [line for line in lines if line.startswith("| 111111111111")]
     cells = row.replace("\\|", "").strip("| ").split("|")
     assert 6 == len(cells)
     assert all(character not in row.replace(f"\\{character}", "") for character in "`<>[]*_#")
-    assert [] == [line for line in text_of([hostile], PREDICATES).splitlines() if not line.isprintable()]
+    assert [] == [line for line in text_of([hostile], [PREDICATES]).splitlines() if not line.isprintable()]
 
 
 def test_scores_of_another_predicate_set_are_our_own_bug() -> None:
     other = PredicateSet("x", PREDICATES.predicates)
     with pytest.raises(AssertionError):
-        text_of(SCORES, other)
+        text_of(SCORES, [other])
 
 
 def test_points() -> None:

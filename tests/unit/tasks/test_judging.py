@@ -11,7 +11,7 @@ from script import Stage
 from tollbook.ledger.audit import Audit
 from tollbook.ledger.verify import verify_bundle
 from tollbook.protocol.errors import ScoreError
-from tollbook.tasks.judging import judge_run, read_predicates
+from tollbook.tasks.judging import Judge, read_judgement, recorded_predicates
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def audits(stage: Stage) -> list[Audit]:
 
 
 def test_the_packages_predicates_judge_where_none_are_given(stage: Stage) -> None:
-    own = read_predicates(None)
-    assert (own.id, own.digest) == ("retail.recorded", read_predicates(stage.folder / "mine.toml").digest)
+    own = recorded_predicates()
+    assert (own.id, own.digest) == ("retail.recorded", read_judgement(stage.folder / "mine.toml").digest)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name_before_any_run(
     stage.prepare(step)
     path = stage.folder / "mine.toml"
     with pytest.raises(ScoreError) as error:
-        read_predicates(path)
+        read_judgement(path)
     assert expected == error.value.code
     assert error.value.text.startswith(f"`{path}`")
     assert error.value.hint
@@ -61,11 +61,11 @@ def test_a_file_is_bounded(stage: Stage) -> None:
     path = stage.folder / "mine.toml"
     path.write_bytes(b"#" * (64 * 1024) + b"\n")
     with pytest.raises(ScoreError, match="over 65536 bytes"):
-        read_predicates(path)
+        read_judgement(path)
 
 
 def test_recorded_runs_get_the_score_that_was_recorded(stage: Stage) -> None:
-    scores = [judge_run(audit, read_predicates(None)) for audit in audits(stage)]
+    scores = [Judge(recorded_predicates()).score(audit) for audit in audits(stage)]
     assert [1000] * 9 + [0] * 3 + [1000] * 3 == [score.value for score in scores]
     assert [True] * 15 == [score.agrees for score in scores]
     assert [8] == [place for place, score in enumerate(scores) if score.label]
@@ -74,13 +74,13 @@ def test_recorded_runs_get_the_score_that_was_recorded(stage: Stage) -> None:
 
 def test_a_run_that_does_not_verify_is_not_judged(stage: Stage) -> None:
     stage.prepare('replace runs.jsonl "Hello, this" "Hullo, this"')
-    score = judge_run(audits(stage)[0], read_predicates(None))
+    score = Judge(recorded_predicates()).score(audits(stage)[0])
     assert ("invalid", None, ()) == (score.outcome, score.value, score.predicates)
 
 
 def test_a_run_without_its_task_is_left_out_by_name(stage: Stage) -> None:
     stage.prepare('drop runs.jsonl \'{"blob":{"kind":"task"\'')
-    score = judge_run(audits(stage)[0], read_predicates(None))
+    score = Judge(recorded_predicates()).score(audits(stage)[0])
     assert ("undecided", None) == (score.outcome, score.value)
     assert "the task that it was graded by is not in the file" == score.reason
 
@@ -88,4 +88,4 @@ def test_a_run_without_its_task_is_left_out_by_name(stage: Stage) -> None:
 def test_a_name_that_the_world_lacks_is_told_before_any_verdict(stage: Stage) -> None:
     stage.prepare('replace mine.toml "oracle.ended" "initial.nothing.size() == 0"')
     with pytest.raises(ScoreError):
-        judge_run(audits(stage)[0], read_predicates(stage.folder / "mine.toml"))
+        Judge(read_judgement(stage.folder / "mine.toml")).score(audits(stage)[0])

@@ -18,7 +18,7 @@ from tollbook.protocol.errors import LedgerError
 from tollbook.protocol.keys import SigningKey
 from tollbook.scorers.receipt import Receipt, receipt_of, sign_receipt, verify_receipt
 from tollbook.scorers.score import Score
-from tollbook.tasks.judging import judge_run, read_predicates
+from tollbook.tasks.judging import Judge, read_judgement, recorded_predicates
 from tollbook.tasks.receipts import keep_receipts
 from tollbook.tasks.session import DEFAULT_NAME, Session, secret_path_of
 
@@ -40,11 +40,11 @@ def session_of(stage: Stage) -> Session:
 
 
 def scores(stage: Stage, task: str | None = None, runs: int = 2) -> list[Score]:
-    predicates = read_predicates(None if task is None else stage.folder / task)
+    predicates = recorded_predicates() if task is None else read_judgement(stage.folder / task)
     with Store.read(stage.folder / "tollbook.db") as store:
         shelf = shelf_of(store)
         audits = [audit_run(store, run, run_id, shelf, keep=True) for run, run_id in store.runs()[:runs]]
-    return [judge_run(audit, predicates) for audit in audits]
+    return [Judge(predicates).score(audit) for audit in audits]
 
 
 def kept(stage: Stage) -> list[tuple[int, str, Receipt]]:
@@ -59,7 +59,7 @@ def test_each_score_has_a_signed_receipt(stage: Stage) -> None:
     assert [(1, receipt_of(found[0])), (2, receipt_of(found[1]))] == [
         (run, receipt) for run, _scorer, receipt in kept(stage)
     ]
-    assert {read_predicates(None).digest} == {scorer for _run, scorer, _receipt in kept(stage)}
+    assert {recorded_predicates().digest} == {scorer for _run, scorer, _receipt in kept(stage)}
 
 
 def test_the_same_score_again_adds_nothing(stage: Stage) -> None:
