@@ -18,11 +18,9 @@ Source: cel-expr-python 0.1.3, the Python face of google/cel-cpp; its oddities w
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple, cast
@@ -30,6 +28,7 @@ from typing import Any, NamedTuple, cast
 from ..protocol.errors import ScoreError
 from .profile import Reach, objection, reach
 from .syntax import Checked, read
+from .wording import Said, advice, failed, refused
 
 Activation = Any
 """A document as the runtime holds it."""
@@ -39,11 +38,7 @@ _DRAW: ContextVar[Callable[[str, int, int], int]] = ContextVar("draw")  # the ru
 MAX_EXPRESSION = 2_000
 """The most characters of one expression, as its author wrote it."""
 
-_MAX_NESTING = 32
 _LIBRARIES = ("bindings", "lists", "math", "optional", "sets", "strings", "two-var-comprehensions")
-_STATUS = re.compile(r"[A-Z_]+: ")
-_UNDECLARED = re.compile(r"undeclared reference to '([^']*)'")
-_PLACE = re.compile(r"(?:[A-Z_]+: )?ERROR: <input>:(\d+):\d+: (.*)")
 
 # The static type of each name; what a place doesn't see isn't declared there, and doesn't compile.
 _SHAPES: Mapping[str, str] = {
@@ -69,13 +64,23 @@ _SHAPES: Mapping[str, str] = {
 
 
 class Scope(NamedTuple):
-    """What the expressions of one place see: names, and whether they may draw from the seed."""
+    """What the expressions of one place see: names, and whether they may draw from the seed.
+
+    ``why`` tells of other names why they aren't seen there.
+    """
 
     names: tuple[str, ...]
     draws: bool = False
+    why: tuple[tuple[str, str], ...] = ()
 
 
-JUDGE = Scope(tuple(name for name in _SHAPES if name not in ("i", "it", "me", "message")))
+_ANSWERED = "only a script answers a message"
+_PASSED = "only steps and rows with `each` go through elements"
+
+JUDGE = Scope(
+    tuple(name for name in _SHAPES if name not in ("i", "it", "me", "message")),
+    why=(("i", _PASSED), ("it", _PASSED), ("me", _ANSWERED), ("message", _ANSWERED)),
+)
 """The names of the case view, which predicates see."""
 
 RESERVED = frozenset(_SHAPES)
@@ -88,13 +93,22 @@ class Failure(NamedTuple):
     text: str
 
 
-class _UncompiledError(Exception):
-    """What the compiler says, and at which line (0 for none)."""
+class CompileError(ScoreError):
+    """An expression that doesn't compile: the ``problem``, and its ``line`` from 1 (0 for none).
 
-    def __init__(self, line: int, text: str) -> None:
-        super().__init__(text)
-        self.line = line
-        self.text = text
+    ``let`` is the let whose line it is, or empty for the expression itself.
+    """
+
+    def __init__(self, said: Said, let: str = "") -> None:
+        where = (f"let `{let}`, " if let else "") + (f"line {said.line}: " if said.line else "")
+        super().__init__("predicate.compile", where + said.text, said.hint)
+        self.problem = said.text
+        self.line = said.line
+        self.let = let
+
+
+class _UncompiledError(Exception):
+    """What the compiler says, in its own words."""
 
 
 class Program:
@@ -113,7 +127,7 @@ class Program:
             _own_nulls(plain)
             # An error's plain value is a text like any other.
             if isinstance(plain, str) and value.type() == _cel().Type.ERROR:
-                return Failure(_one_line(_STATUS.sub("", plain, count=1)))
+                return Failure(_one_line(failed(plain)))
         except SystemError:  # inside a list or a map the runtime loses its own words
             return Failure("an optional value, which nothing unwraps")
         except (RuntimeError, TypeError, ValueError, OverflowError) as error:
@@ -125,13 +139,14 @@ def compile_source(source: str, scope: Scope = JUDGE, extra: Iterable[str] = ())
     """The program of an expression over what its place sees, and further names of any type.
 
     Raises:
-        ScoreError: `predicate.compile`, `predicate.profile`; the text begins with the line, if known.
+        CompileError: `predicate.compile`; the text begins with the line, if known.
+        ScoreError: `predicate.profile`.
     """
+    names = tuple(sorted(extra))
     try:
-        return _compile(source, scope, tuple(sorted(extra)))
+        return _compile(source, scope, names)
     except _UncompiledError as error:
-        where = f"line {error.line}: " if error.line else ""
-        raise ScoreError("predicate.compile", where + error.text, _hint(error.text, scope, extra)) from None
+        raise CompileError(_said(error, scope, names)) from None
 
 
 def compile_bound(lets: Sequence[tuple[str, str]], body: str, scope: Scope = JUDGE) -> Program:
@@ -146,7 +161,9 @@ def compile_bound(lets: Sequence[tuple[str, str]], body: str, scope: Scope = JUD
     try:
         return _compile(f"{opened}(\n{body}\n){')' * len(lets)}", scope, ())
     except _UncompiledError as error:
-        raise ScoreError("predicate.compile", _where(lets, error.line) + error.text) from None
+        said = _said(error, scope, ())
+        let, line = _whose(lets, said.line)
+        raise CompileError(said._replace(line=line), let) from None
 
 
 def activation(document: Mapping[str, Any]) -> Activation:
@@ -222,44 +239,28 @@ def _compile(source: str, scope: Scope, extra: tuple[str, ...]) -> Program:
     try:
         expression = _environment(scope, extra).compile(source)
     except (RuntimeError, TypeError, ValueError) as error:
-        raise _uncompiled(str(error)) from None
+        raise _UncompiledError(str(error)) from None
     checked = read(expression.serialize())
     problem = objection(checked)
     if problem is not None:
-        raise ScoreError("predicate.profile", problem)
+        raise ScoreError("predicate.profile", problem, advice(problem))
     return Program(expression, checked)
 
 
-def _uncompiled(text: str) -> _UncompiledError:
-    if "recursion" in text:
-        return _UncompiledError(0, f"nesting is over the runtime's limit of {_MAX_NESTING}")
-    found = _PLACE.search(text)
-    problem = found[2] if found else _STATUS.sub("", text, count=1)
-    for noise in (" [INVALID_ARGUMENT]", " (in container '')"):
-        problem = problem.removesuffix(noise)
-    return _UncompiledError(int(found[1]) if found else 0, _one_line(problem))
+def _said(error: _UncompiledError, scope: Scope, extra: Sequence[str]) -> Said:
+    said = refused(str(error), [*scope.names, *extra], dict(scope.why))
+    return said._replace(text=_one_line(said.text))
 
 
-def _hint(text: str, scope: Scope, extra: Iterable[str]) -> str | None:
-    """What to try where a name isn't declared."""
-    found = _UNDECLARED.search(text)
-    if found is None:
-        return None
-    names = [*scope.names, *extra]
-    seen = f"what may be used here: {', '.join(sorted(names)) or 'nothing but literals'}"
-    name = found[1].partition(".")[0]
-    close = [] if name in _SHAPES else get_close_matches(name, names, 1)
-    return f"did you mean `{close[0]}`?" if close else seen
-
-
-def _where(lets: Sequence[tuple[str, str]], line: int) -> str:
-    """Whose line of a bound source this is: every let takes a line before and one after its own."""
+def _whose(lets: Sequence[tuple[str, str]], line: int) -> tuple[str, int]:
+    """Which let a line of a bound source is of, and its number there."""
+    # Every let takes a line before and one after its own.
     for name, source in lets:
         lines = source.count("\n") + 1
-        if line <= lines + 2:
-            return f"let `{name}`, line {line - 1}: "
+        if 0 < line <= lines + 2:
+            return name, line - 1
         line -= lines + 2
-    return f"line {line - 1}: "
+    return "", max(0, line - 1)
 
 
 def _exception(text: str) -> str:
@@ -267,7 +268,7 @@ def _exception(text: str) -> str:
         return "more than 10,000 loop steps"
     if "Unable to convert" in text:
         return "an optional value, which nothing unwraps"
-    return _one_line(_STATUS.sub("", text, count=1))
+    return _one_line(failed(text))
 
 
 def _one_line(text: str, limit: int = 200) -> str:

@@ -17,7 +17,8 @@ from functools import cached_property
 from typing import Final
 
 from ..protocol.errors import ScoreError
-from .cel import JUDGE, Program, Scope, compile_bound, compile_source
+from .cel import JUDGE, CompileError, Program, Scope, compile_bound, compile_source
+from .wording import Said
 
 MAX_LETS: Final = 16
 """The most lets that one expression may use; the runtime nests no deeper than 32."""
@@ -44,7 +45,8 @@ class Lets:
         if len(wanted) > MAX_LETS:
             problem = f"{len(wanted)} lets are used, over the limit of {MAX_LETS}"
             raise ScoreError("predicate.lets", problem, "write some of them where they are used")
-        return compile_bound([(name, self._lets[name]) for name in order if name in wanted], source, self._scope)
+        bound = [(name, self._lets[name]) for name in order if name in wanted]
+        return compile_bound(bound, source, self._scope)
 
     @cached_property
     def _uses(self) -> dict[str, tuple[str, ...]]:
@@ -52,6 +54,8 @@ class Lets:
         for name, source in self._lets.items():
             try:
                 uses[name] = self._used(source)
+            except CompileError as error:
+                raise CompileError(Said(error.line, error.problem, error.hint), name) from None
             except ScoreError as error:
                 raise ScoreError(error.code, f"let `{name}`: {error.text}", error.hint) from None
         return uses
