@@ -25,7 +25,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ...protocol.bodies import Agent as Stated
-from ...protocol.canonical import encode
 from ...protocol.draws import Draws
 from ..format.task import OPERATOR, Task
 from .agent import Agent, Answer, Asked, Setup
@@ -143,8 +142,8 @@ class Grabber(_Cheat):
         self._floods = floods
         self._reads_on = reads_on
         self._is_done = not wanted
-        self._read: set[bytes] = set()
-        self._tried: set[bytes] = set()
+        self._read: set[str] = set()
+        self._tried: set[str] = set()
         self._closed: set[tuple[str, ...]] = set()
         self._last: Formed | None = None
 
@@ -171,21 +170,21 @@ class Grabber(_Cheat):
             self._tried.clear()
 
     def _grab(self) -> Formed | None:
-        for kind in self._wanted:
-            if kind in self._kinds:
-                for act in self._filler.fillings(kind):
-                    if (kind, *self._filler.rows_of(act)) not in self._closed and _is_new(act, self._tried):
-                        return act
-        return None
+        wanted = [kind for kind in self._wanted if kind in self._kinds]
+        return next(filter(None, (self._first(kind, self._tried) for kind in wanted)), None)
 
     def _reading(self) -> Formed | None:
-        if not self._wanted:
-            return None
-        for kind in self._kinds:
-            if kind in self._world.queries:
-                for act in self._filler.fillings(kind):
-                    if _is_new(act, self._read):
-                        return act
+        queries = [kind for kind in self._kinds if kind in self._world.queries]
+        return next(filter(None, (self._first(kind, self._read) for kind in queries)), None)
+
+    def _first(self, kind: str, known: set[str]) -> Formed | None:
+        """The first filling of a kind that is neither known nor closed; it is known from now on."""
+        for act in self._filler.fillings(kind):
+            key = repr(act)
+            if key not in known and (kind, *self._filler.rows_of(act)) not in self._closed:
+                known.add(key)
+                if self._filler.fits(act):
+                    return act
         return None
 
 
@@ -252,12 +251,3 @@ def _moves(task: Task) -> list[tuple[str, tuple[int, int], str, int]]:
             given = [field for field in numbers if field in act.fields]
             found += [(where, (at, nth), field, move) for field in given for move in (1, -1)]
     return found
-
-
-def _is_new(act: Formed, known: set[bytes]) -> bool:
-    """Whether an act isn't among those known; from now on it is."""
-    key = encode(act)
-    if key in known:
-        return False
-    known.add(key)
-    return True

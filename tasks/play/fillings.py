@@ -1,6 +1,6 @@
 """Acts filled from what was seen: every field from its candidates, those that name rows first.
 
-    kind + sight  ─►  {kind, …fields, to}, …     the likeliest first; only required fields; each fits its type
+    kind + sight  ─►  {kind, …fields, to}, …     the likeliest first; only required fields
 
     row       the keys seen of its table
     number    what was seen under its name, beside the rows named; else the least, where that is 1 or more
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import chain, islice, product
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
@@ -37,6 +37,10 @@ Json = Any
 MAX_FILLINGS: Final = 1_000
 """The most fillings of one kind that are looked at."""
 
+MAX_VALUES: Final = 20
+"""The most values of a field that names no row."""
+
+_MAX_DEPTH: Final = 4
 _TRIES: Final = 4
 _NOTHING: frozenset[str] = frozenset()
 
@@ -61,7 +65,7 @@ class Filler:
         self._parties = parties
 
     def fillings(self, kind: str) -> Iterator[Formed]:
-        """The acts of a kind that what was seen can fill."""
+        """The acts of a kind that what was seen can fill, whether or not they fit."""
         return islice(self._products(kind), MAX_FILLINGS)
 
     def rows_of(self, act: Formed) -> tuple[str, ...]:
@@ -107,15 +111,13 @@ class Filler:
             for to in self._addressees(kind, beside):
                 for values in product(*choices):
                     filled = {slot.name: value for slot, value in zip(rest, values, strict=True)}
-                    act = {"kind": kind, **named, **filled, **to}
-                    if self.fits(act):
-                        yield act
+                    yield {"kind": kind, **named, **filled, **to}
 
     def _addressees(self, kind: str, beside: frozenset[str]) -> list[dict[str, str]]:
         """Whom an act is for, first those beside the rows that it names; unsaid where there is no choice."""
         if kind in self._world.queries or len(self._parties) < 2:
             return [{}]
-        near = {seen for key in beside for seen in self._sight.neighbours(key)}
+        near = self._sight.parties(beside)
         return [{"to": party} for party in sorted(self._parties, key=lambda party: party not in near)]
 
     def _slots(self, kind: str) -> list[Slot]:
@@ -125,23 +127,24 @@ class Filler:
             for slot in slots
         ]
 
-    def _candidates(self, slot: Slot, beside: frozenset[str]) -> list[Json]:
+    def _candidates(self, slot: Slot, beside: frozenset[str], depth: int = 0) -> list[Json]:
         """The values of a field that what was seen gives, the likeliest first."""
-        kind = slot.type
+        if depth > _MAX_DEPTH:
+            return []
         if slot.is_part:
             return [""]
+        kind = slot.type
         if isinstance(kind, (inspect.ListType, inspect.VarTupleType, inspect.SetType)):
-            items = self._candidates(_slot(slot.name, kind.item_type, slot.table), beside)
+            items = self._candidates(_slot(slot.name, kind.item_type, slot.table), beside, depth + 1)
             return [*([item] for item in items), *([items] if len(items) > 1 else [])]
         if isinstance(kind, inspect.UnionType):
-            members = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
-            found = [self._candidates(_slot(slot.name, each, slot.table), beside) for each in members]
-            return list(chain.from_iterable(found))
+            members = [_slot(slot.name, each, slot.table) for each in kind.types]
+            return [value for each in members for value in self._candidates(each, beside, depth + 1)]
         if isinstance(kind, inspect.StructType):
-            return self._documents(kind, beside)
-        if slot.table is not None:
+            return self._documents(kind, beside, depth + 1)
+        if slot.table is not None and isinstance(kind, inspect.StrType):
             return list(self._sight.ids(slot.table))
-        return self._scalars(slot.name, kind, beside)
+        return self._scalars(slot.name, kind, beside)[:MAX_VALUES]
 
     def _scalars(self, name: str, kind: inspect.Type, beside: frozenset[str]) -> list[Json]:
         seen = self._sight.values(name, beside)
@@ -158,12 +161,12 @@ class Filler:
             return list(kind.values)
         return [{}] if isinstance(kind, inspect.DictType) else []
 
-    def _documents(self, kind: inspect.StructType, beside: frozenset[str]) -> list[Json]:
+    def _documents(self, kind: inspect.StructType, beside: frozenset[str], depth: int) -> list[Json]:
         """Maps of a struct's required fields."""
         slots = [slot for slot in slots_of(kind.cls) if slot.required]
-        choices = [self._candidates(slot, beside) for slot in slots]
+        choices = [self._candidates(slot, beside, depth) for slot in slots]
         names = [slot.name for slot in slots]
-        return [dict(zip(names, values, strict=True)) for values in islice(product(*choices), MAX_FILLINGS)]
+        return [dict(zip(names, values, strict=True)) for values in islice(product(*choices), MAX_VALUES)]
 
     def _wide(self, slot: Slot) -> list[Json]:
         """As `_candidates`, and beyond them whatever is of the right type."""
@@ -190,19 +193,22 @@ def slots_of(struct: type[msgspec.Struct]) -> tuple[Slot, ...]:
     )
 
 
-def has_number(kind: inspect.Type) -> bool:
+def has_number(kind: inspect.Type, depth: int = 0) -> bool:
     """Whether values of a type can hold whole numbers."""
+    if depth > _MAX_DEPTH:
+        return False
+    inner: tuple[inspect.Type, ...] = ()
     if isinstance(kind, inspect.Metadata):
-        return has_number(kind.type)
-    if isinstance(kind, inspect.UnionType):
-        return any(has_number(each) for each in kind.types)
-    if isinstance(kind, (inspect.ListType, inspect.VarTupleType, inspect.SetType)):
-        return has_number(kind.item_type)
-    if isinstance(kind, inspect.DictType):
-        return has_number(kind.value_type)
-    if isinstance(kind, inspect.StructType):
-        return any(has_number(field.type) for field in kind.fields)
-    return isinstance(kind, inspect.IntType)
+        inner = (kind.type,)
+    elif isinstance(kind, inspect.UnionType):
+        inner = kind.types
+    elif isinstance(kind, (inspect.ListType, inspect.VarTupleType, inspect.SetType)):
+        inner = (kind.item_type,)
+    elif isinstance(kind, inspect.DictType):
+        inner = (kind.value_type,)
+    elif isinstance(kind, inspect.StructType):
+        inner = tuple(field.type for field in kind.fields)
+    return isinstance(kind, inspect.IntType) or any(has_number(each, depth + 1) for each in inner)
 
 
 def _flat(keys: Sequence[Json]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
 
+from ...protocol.canonical import MAX_INTEGER
 from ...protocol.world import World, row_fields
 from ...scorers.acts import figures
 
@@ -31,11 +32,14 @@ Scalar = str | int | bool
 MAX_DOCUMENT: Final = 60_000
 """The longest text that is read as a document of its own, in characters."""
 
+MAX_DEPTH: Final = 32
+"""How far into a document it looks."""
+
 _ENVELOPE: Final = frozenset({"seq", "n", "tick", "kind", "from", "to", "ok", "rule", "figures"})
 _WORD = re.compile(r"`[^`\s]+`|[^\s`]+")
 _EDGES = ".,;:!?()[]{}<>\"'"
+_NOTHING: frozenset[str] = frozenset()
 _LINKS = frozenset({"", "and", "or", "&"})
-_NOBODY: frozenset[str] = frozenset()
 _KEY = re.compile(r"[!-~]{1,128}")
 
 
@@ -52,28 +56,30 @@ class Sight:
 
     def __init__(self, world: World, setup: Setup) -> None:
         self._tables = _tables_by_name(world)
+        self._parties = frozenset(party for party, _role in setup.others)
         self._ids: dict[str, dict[str, None]] = {table: {} for table in world.tables}
+        self._owned: set[str] = set()
         self._stray: dict[str, None] = {}
         self._seen: dict[Seen, None] = {}
         self._by_name: dict[str, list[Seen]] = {}
         self._texts: dict[str, None] = {}
         self._numbers: dict[int, None] = {}
         self._rows: dict[tuple[str, str], Json] = {}
-        self._near: dict[str, frozenset[str]] = {}
+        self._beside: dict[str, frozenset[str]] = {}
         self._read_text(setup.brief)
-        self._read("", setup.mandate, frozenset())
+        self._read("", setup.mandate, _NOTHING)
 
     def look(self, asked: Asked) -> None:
         """Takes in what came since the last look."""
         for act in (asked.last, *asked.inbox):
             if act is not None and act["ok"]:
                 fields = {name: value for name, value in act.items() if name not in _ENVELOPE}
-                self._read("", fields, frozenset())
+                self._read("", fields, _NOTHING)
         for table, rows in asked.watch.known.items():
             for row in rows:
                 if self._rows.get((table, row["id"])) is not row:
                     self._rows[table, row["id"]] = row
-                    self._read(table, row, frozenset())
+                    self._read(table, row, _NOTHING)
 
     def table_of(self, name: str) -> str | None:
         """The table whose rows a field of this name names, or None."""
@@ -81,23 +87,21 @@ class Sight:
 
     def ids(self, table: str) -> list[str]:
         """The keys seen of a table, and after them those that may be of any table."""
-        known = self._ids.get(table, {})
-        taken = {key for keys in self._ids.values() for key in keys}
-        return [*known, *(key for key in self._stray if key not in taken)]
+        return [*self._ids.get(table, {}), *self._stray]
 
-    def values(self, name: str, beside: frozenset[str] = frozenset()) -> list[Scalar]:
+    def values(self, name: str, beside: frozenset[str] = _NOTHING) -> list[Scalar]:
         """The values seen under a name of the same last word, those beside one of the texts first.
 
-        ``unit_price`` also takes what was seen as ``price``; of two equally near
+        So a ``unit_price`` is also what was seen as ``price``. Of two equally near
         the value of the same whole name comes first, then the one seen first.
         """
-        found = self._by_name.get(_last_word(name), [])
+        found = self._by_name.get(_stem(name), [])
         ranked = sorted(found, key=lambda seen: (not (seen.beside & beside), seen.name != name))
         return list(dict.fromkeys(seen.value for seen in ranked))
 
-    def neighbours(self, text: str) -> frozenset[str]:
-        """The texts that stood beside a text."""
-        return self._near.get(text, _NOBODY)
+    def parties(self, beside: frozenset[str]) -> frozenset[str]:
+        """The parties that stood beside one of these texts."""
+        return frozenset(party for text in beside for party in self._beside.get(text, _NOTHING))
 
     @property
     def numbers(self) -> list[int]:
@@ -109,51 +113,64 @@ class Sight:
         """All texts seen in acts and rows, and the keys that texts held."""
         return list(self._texts)
 
-    def _read(self, name: str, value: Json, beside: frozenset[str]) -> None:
+    def _read(self, name: str, value: Json, beside: frozenset[str], depth: int = 0) -> None:
         """Reads a value found under a name; within a map, with what stands there beside it."""
-        if isinstance(value, Mapping):
-            document = cast("Mapping[str, Json]", value)
-            key = document.get("id")
-            if isinstance(key, str) and name in self._tables:
-                self._ids[self._tables[name]][key] = None
-            here = beside | {each for each in document.values() if isinstance(each, str)}
-            for each in here:
-                self._near[each] = self._near.get(each, _NOBODY) | here
-            for field, each in document.items():
-                self._read(field, each, here)
-        elif isinstance(value, (list, tuple)):
+        if isinstance(value, Mapping) and depth < MAX_DEPTH:
+            self._read_map(name, cast("Mapping[str, Json]", value), beside, depth)
+        elif isinstance(value, (list, tuple)) and depth < MAX_DEPTH:
             for each in cast("list[Json]", value):
-                self._read(name, each, beside)
-        elif isinstance(value, (str, int)):
+                self._read(name, each, beside, depth + 1)
+        elif isinstance(value, str):
+            self._keep_text(name, value, beside, depth)
+        elif isinstance(value, int) and abs(value) <= MAX_INTEGER:
+            if not isinstance(value, bool):
+                self._numbers[value] = None
             self._keep(name, value, beside)
 
+    def _read_map(self, name: str, found: Mapping[str, Json], beside: frozenset[str], depth: int) -> None:
+        key, table = found.get("id"), self._tables.get(name)
+        if isinstance(key, str) and table is not None:
+            self._own(table, key)
+        here = beside | {each for each in found.values() if isinstance(each, str)}
+        parties = here & self._parties
+        if parties:
+            for text in here:
+                self._beside[text] = self._beside.get(text, _NOTHING) | parties
+        for field, each in found.items():
+            self._read(field, each, here, depth + 1)
+
+    def _keep_text(self, name: str, text: str, beside: frozenset[str], depth: int) -> None:
+        document = _document(text)
+        if document is not None:
+            self._read(name, document, beside, depth + 1)
+            return
+        table = self._tables.get(name)
+        if table is not None and _KEY.fullmatch(text):
+            self._own(table, text)
+        elif " " in text:
+            self._read_text(text)
+        self._texts[text] = None
+        self._keep(name, text, beside)
+
     def _keep(self, name: str, value: Scalar, beside: frozenset[str]) -> None:
-        if isinstance(value, str):
-            document = _document(value)
-            if document is not None:
-                self._read(name, document, beside)
-                return
-            self._texts[value] = None
-            table = self._tables.get(name)
-            if table is not None:
-                self._ids[table][value] = None
-            elif " " in value:
-                self._read_text(value)
-        elif not isinstance(value, bool):
-            self._numbers[value] = None
         seen = Seen(name, value, beside)
         if seen not in self._seen:
             self._seen[seen] = None
-            self._by_name.setdefault(_last_word(name), []).append(seen)
+            self._by_name.setdefault(_stem(name), []).append(seen)
+
+    def _own(self, table: str, key: str) -> None:
+        self._ids[table][key] = None
+        self._owned.add(key)
+        self._stray.pop(key, None)
 
     def _read_text(self, text: str) -> None:
         """Takes the keys and the numbers out of a text."""
         for key, table in _keys(text, self._tables):
             self._texts[key] = None
-            if table is None:
+            if table is not None:
+                self._own(table, key)
+            elif key not in self._owned:
                 self._stray[key] = None
-            else:
-                self._ids[table][key] = None
         self._numbers.update(dict.fromkeys(figures(text)))
 
 
@@ -169,8 +186,10 @@ def _tables_by_name(world: World) -> dict[str, str]:
     return found
 
 
-def _last_word(name: str) -> str:
-    return name.rpartition("_")[2]
+def _stem(name: str) -> str:
+    """The last word of a name, in the singular; of `item_ids` the last two, `item_id`."""
+    words = name.removesuffix("s").split("_")
+    return "_".join(words[-2:] if words[-1] == "id" else words[-1:])
 
 
 def _document(text: str) -> Json:
@@ -188,7 +207,7 @@ def _keys(text: str, tables: Mapping[str, str]) -> Iterator[tuple[str, str | Non
     table, before = None, ""
     for raw in _WORD.findall(text):
         quoted = raw.startswith("`")
-        word = raw.strip("`" if quoted else _EDGES)
+        word = raw.strip("`" if quoted else _EDGES).removesuffix("'s")
         plain = word.lower()
         if _KEY.fullmatch(word) and (quoted or _looks_like_key(word)):
             yield word, table
