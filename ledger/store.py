@@ -62,6 +62,10 @@ JOIN records AS last ON last.place = (
 ORDER BY runs.run
 """
 
+_OPENS = """
+SELECT CAST(body AS BLOB) FROM records
+WHERE place IN (SELECT run << 31 FROM runs) AND json_extract(body, '$.task.digest') = ?
+"""
 _RECORDS = """
 SELECT place, kind, CAST(body AS BLOB), sig FROM records WHERE place BETWEEN ? AND ? ORDER BY place
 """
@@ -356,6 +360,11 @@ class Store:
             hint = f"give more of the id; {hint}"
             raise LedgerError("run.ambiguous", f"`{prefix}` begins {len(rows)} run ids", hint)
         return rows[0]
+
+    def opens(self, task: str) -> Iterator[bytes]:
+        """The bodies of the ``open`` of all runs of a task, by the digest of its file."""
+        for (body,) in self._rows(_OPENS, task):
+            yield _typed(body, bytes)
 
     def records(self, run: int) -> Iterator[Stored]:
         """A run's records in order, each with its parts."""

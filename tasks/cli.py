@@ -28,6 +28,7 @@ from .console import PATH, Exit, fall_silent, flush, print_error, speak_utf8
 from .session import DEFAULT_LEDGER, DEFAULT_NAME, Session, secret_path_of
 
 VERBS: Final = {
+    "run": "run",
     "import": "import_",
     "ls": "ls",
     "log": "log",

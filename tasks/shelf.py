@@ -12,7 +12,8 @@ Not here: what the text says (`tollbook.tasks.format`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -70,6 +71,19 @@ def builtin_tasks() -> tuple[Found, ...]:
         if _REFERENCE.search(data := file.read_bytes())
     ]
     return tuple(sorted(found))
+
+
+@contextmanager
+def naming_task(name: str) -> Generator[None]:
+    """What is wrong with a task within it is told with its file's name.
+
+    Raises:
+        TaskError: as within, with `name` before its text.
+    """
+    try:
+        yield
+    except TaskError as error:
+        raise TaskError(error.code, "", error.of_file(name), error.hint or "see `tollbook task lint`") from None
 
 
 def _of_word(word: str) -> list[Found]:

@@ -1,0 +1,104 @@
+"""Who plays the actor, by a word: the reference, a policy of the file, a cheat, or a program.
+
+    reference · alternative:ID · mutation:ID · cheat:NAME · exec:COMMAND
+
+Each run gets an agent of its own. A word that can't be played is refused before
+any run is opened.
+
+Not here: the agents (`policies`, `cheats`, `outside`).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
+
+from ...protocol.errors import UsageError
+from ...scorers.lets import near
+from ..format.task import Task
+from .agent import Agent
+from .cheats import cheat_agent, variants_of
+from .child import Limits
+from .outside import Outside
+from .policies import PolicyAgent
+
+T = TypeVar("T")
+
+REFERENCE: Final = "reference"
+_KINDS: Final = (REFERENCE, "alternative:", "mutation:", "cheat:", "exec:")
+
+Maker = Callable[[str], Agent]
+"""Makes an agent for one run, from its seed."""
+
+
+class Part(NamedTuple):
+    """The word for who plays the actor, what to call it, and its limits if it is a program."""
+
+    word: str = REFERENCE
+    name: str | None = None
+    model: str = ""
+    limits: Limits = Limits()
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is a program."""
+        return self.word.startswith("exec:")
+
+
+def cast(task: Task, part: Part) -> Maker:
+    """How to make the agent of a task.
+
+    Raises:
+        UsageError: `usage.agent`, the word stands for nobody in this task, or a command can't be started.
+    """
+    kind, colon, name = part.word.partition(":")
+    if part.word == REFERENCE:
+        return lambda _seed: PolicyAgent(REFERENCE, task.reference)
+    if kind + colon == "exec:":
+        return _outside(part, name)
+    if kind + colon == "alternative:":
+        policy = _found(name, task.alternatives, task, "alternative")
+        return lambda _seed: PolicyAgent(part.word, policy)
+    if kind + colon == "mutation:":
+        mutation = _found(name, task.mutations, task, "mutation")
+        return lambda _seed: PolicyAgent(part.word, mutation.policy, lenient=True)
+    if kind + colon == "cheat:":
+        return _cheat(task, part.word, name)
+    hint = near(part.word, _KINDS, f"there are {', '.join(_KINDS)}")
+    raise UsageError("usage.agent", f"`{part.word}` is no agent", hint)
+
+
+def _outside(part: Part, command: str) -> Maker:
+    name = part.name or _name_of(command)
+    trial = Outside(name, command, part.limits, model=part.model)
+    trial.start()  # a command that can't be started is told before a run is opened
+    trial.close()
+    return lambda _seed: Outside(name, command, part.limits, model=part.model)
+
+
+def _cheat(task: Task, word: str, name: str) -> Maker:
+    if name in task.cheats:
+        policy = task.cheats[name].policy
+        return lambda _seed: PolicyAgent(word, policy, lenient=True)
+    variants = {each: (kind, at) for kind, names in variants_of(task).items() for at, each in enumerate(names)}
+    kind, at = _found(name, variants, task, "cheat")
+    return lambda seed: cheat_agent(task, seed, kind, at)
+
+
+def _found(name: str, known: Mapping[str, T], task: Task, what: str) -> T:
+    if name not in known:
+        hint = near(name, list(known), f"there are {', '.join(list(known)[:12]) or 'none'}")
+        raise UsageError("usage.agent", f"task `{task.file.id}` has no {what} `{name}`", hint)
+    return known[name]
+
+
+def _name_of(command: str) -> str:
+    """What a program is called unless it is said: the first word that is a file's, else the first word."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return "exec"
+    named = [word for word in words[1:] if Path(word).is_file()]
+    return Path(named[0] if named else words[0] if words else "exec").name

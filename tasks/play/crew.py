@@ -1,0 +1,196 @@
+"""Many runs: one after the other, or by several processes that hand what they write to the one writer.
+
+    jobs ─► this process                     plays each, writes to the store
+    jobs ─► forked workers ─pipe─► this one  each plays; records go through the pipe and are kept here
+                           ◄─answer─         only once they are on disk
+
+So a worker's agent is answered, as everybody's, only after what it did is
+durable. Runs come back as they are done.
+
+Not here: playing one run (`recorder`); which runs (`tollbook.tasks.commands.run`).
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager
+from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from ...ledger.forks import CAN_FORK
+from ...protocol.errors import LedgerError, TollbookError
+
+if TYPE_CHECKING:
+    from ...ledger.store import Draft, Store
+    from ...ledger.writer import Keeper
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+
+_BUG = "this is a bug in tollbook: please report it; `--jobs 1` with TOLLBOOK_DEBUG=1 shows where it happened"
+
+
+class _Failed(NamedTuple):
+    """An error in a worker, to be raised here."""
+
+    kind: type[TollbookError]
+    code: str
+    text: str
+    hint: str | None
+
+
+class _Told(NamedTuple):
+    """A call of the store that a worker makes."""
+
+    method: str
+    arguments: tuple[Any, ...]
+
+
+class _Done(NamedTuple):
+    """What a worker made of a job."""
+
+    result: Any
+
+
+def play_all(
+    store: Store, jobs: Sequence[J], play: Callable[[Keeper, J], R], workers: int
+) -> Generator[tuple[J, R]]:
+    """What `play` makes of each job, with somewhere to keep its records.
+
+    Raises:
+        TollbookError: what `play` raises, once it is its turn; what was kept before it stays.
+    """
+    if workers < 2 or len(jobs) < 2 or not CAN_FORK:
+        for job in jobs:
+            yield job, play(store, job)
+        return
+    with _crew(play, min(workers, len(jobs)), jobs) as pipes:
+        yield from _directed(store, jobs, pipes)
+
+
+def _directed(store: Store, jobs: Sequence[J], pipes: Sequence[Connection]) -> Generator[tuple[J, Any]]:
+    """Hands out jobs and keeps what the workers write, until all is done."""
+    left = iter(range(len(jobs)))
+    at_work: dict[Connection, int] = {}
+    for pipe in pipes:
+        at_work[pipe] = next(left)
+        pipe.send(at_work[pipe])
+    while at_work:
+        for ready in wait(list(at_work)):
+            pipe = cast("Connection", ready)
+            told = _received(pipe)
+            if isinstance(told, _Told):
+                pipe.send(_kept(store, told))
+                continue
+            if isinstance(told, _Failed):
+                raise _raised(told)
+            done = at_work.pop(pipe)
+            following = next(left, None)
+            if following is not None:
+                at_work[pipe] = following
+                pipe.send(following)
+            yield jobs[done], told.result
+
+
+def _received(pipe: Connection) -> _Told | _Done | _Failed:
+    try:
+        return pipe.recv()
+    except EOFError:
+        what = "a process that played runs has ended in the middle of one"
+        raise LedgerError("run.worker", what, "what it wrote so far is kept; run the rest again") from None
+
+
+def _kept(store: Store, told: _Told) -> _Done | _Failed:
+    try:
+        return _Done(getattr(store, told.method)(*told.arguments))
+    except TollbookError as error:
+        return _failure(error)
+
+
+def _failure(error: TollbookError) -> _Failed:
+    text = getattr(error, "text", str(error))
+    return _Failed(type(error), error.code, text, error.hint)
+
+
+def _raised(failed: _Failed) -> TollbookError:
+    error = TollbookError.__new__(failed.kind)
+    TollbookError.__init__(error, failed.code, failed.text, failed.hint)
+    return error
+
+
+class _Pipe:
+    """A store at the other end of a pipe."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def add_run(
+        self,
+        run_id: str,
+        records: Sequence[Draft],
+        blobs: Iterable[tuple[str, Sequence[bytes]]],
+        notes: Sequence[str] = (),
+    ) -> int:
+        return self._call("add_run", run_id, list(records), list(blobs), list(notes))
+
+    def append(self, run: int, seq: int, records: Sequence[Draft], notes: Sequence[str] = ()) -> None:
+        self._call("append", run, seq, list(records), list(notes))
+
+    def refuse_known(self, run_id: str) -> None:
+        self._call("refuse_known", run_id)
+
+    def signed(self, run: int, seq: int) -> tuple[bytes, str | None]:
+        return self._call("signed", run, seq)
+
+    def _call(self, method: str, *arguments: Any) -> Any:  # noqa: ANN401 - as the store's method
+        self._pipe.send(_Told(method, arguments))
+        answer: _Done | _Failed = self._pipe.recv()
+        if isinstance(answer, _Failed):
+            raise _raised(answer)
+        return answer.result
+
+
+@contextmanager
+def _crew(play: Callable[[Keeper, J], Any], count: int, jobs: Sequence[J]) -> Generator[list[Connection]]:
+    """Forked processes that play the jobs whose places they are sent."""
+    context = multiprocessing.get_context("fork")
+    with ExitStack() as stack:
+        pipes: list[Connection] = []
+        for _ in range(count):
+            ours, theirs = context.Pipe()
+            others = [*pipes, ours]
+            process = context.Process(target=_work, args=(theirs, others, play, jobs), daemon=True)
+            process.start()
+            theirs.close()
+            pipes.append(ours)
+            stack.callback(process.join)
+            stack.callback(process.terminate)
+            stack.callback(ours.close)
+        yield pipes
+
+
+def _work(
+    pipe: Connection, others: Sequence[Connection], play: Callable[[Keeper, J], Any], jobs: Sequence[J]
+) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process is interrupted, and ends this one
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))  # so that an agent outside is let go
+    for other in others:
+        other.close()
+    keeper = _Pipe(pipe)
+    while True:
+        try:
+            job = jobs[pipe.recv()]
+        except EOFError:
+            return
+        try:
+            pipe.send(_Done(play(keeper, job)))
+        except TollbookError as error:
+            pipe.send(_failure(error))
+        except (EOFError, BrokenPipeError):
+            return
+        except Exception as error:  # noqa: BLE001 - a bug of ours, told where the command ends
+            pipe.send(_Failed(LedgerError, "run.worker", f"internal: {type(error).__name__} {error}", _BUG))

@@ -1,0 +1,33 @@
+"""Which trial comes next: the ledger gives them out, by task file, case and agents.
+
+Source: design section 2, "Keys and the secret".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...protocol.bodies import Open
+from .recorder import seats_of
+
+if TYPE_CHECKING:
+    from ...ledger.store import Store
+    from ..format.task import Task
+    from .agent import Agent
+
+_OPEN = msgspec.json.Decoder(Open)
+
+
+def next_trials(store: Store, task: Task, agent: Agent) -> Counter[str]:
+    """The next unused trial of each case of a task, played by this agent."""
+    found = Counter[str]()
+    seats = [(seat.id, seat.agent) for seat in seats_of(task, agent)]
+    for body in store.opens(task.digest):
+        opened = _OPEN.decode(body)
+        if opened.task is not None and [(party.id, party.agent) for party in opened.parties] == seats:
+            case = opened.task.case
+            found[case] = max(found[case], opened.trial + 1)
+    return found
