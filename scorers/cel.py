@@ -26,6 +26,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, cast
 
 from ..protocol.errors import ScoreError
+from .growth import excess
 from .profile import Reach, objection, reach
 from .syntax import Checked, read
 from .wording import Said, advice, failed, refused
@@ -114,10 +115,11 @@ class _UncompiledError(Exception):
 class Program:
     """A compiled expression."""
 
-    def __init__(self, expression: Any, checked: Checked) -> None:  # noqa: ANN401 - the library's own type
+    def __init__(self, expression: Any, serialized: bytes) -> None:  # noqa: ANN401 - the library's own type
         self._expression = expression
-        self.checked = checked
-        self.reach: Reach = reach(checked)
+        self.serialized = serialized
+        self.checked: Checked = read(serialized)
+        self.reach: Reach = reach(self.checked)
 
     def run(self, activation: Activation) -> object:
         """The plain value for one activation, or a `Failure`."""
@@ -132,6 +134,8 @@ class Program:
             return Failure("an optional value, which nothing unwraps")
         except (RuntimeError, TypeError, ValueError, OverflowError) as error:
             return Failure(_exception(str(error)))
+        except MemoryError:
+            return Failure("out of memory")
         return plain
 
 
@@ -164,6 +168,11 @@ def compile_bound(lets: Sequence[tuple[str, str]], body: str, scope: Scope = JUD
         said = _said(error, scope, ())
         let, line = _whose(lets, said.line)
         raise CompileError(said._replace(line=line), let) from None
+
+
+def revived(serialized: bytes) -> Program:
+    """The program of a checked tree, in the runtime's own bytes."""
+    return Program(_environment(Scope((), draws=True), ()).deserialize(serialized), serialized)
 
 
 def activation(document: Mapping[str, Any]) -> Activation:
@@ -240,11 +249,14 @@ def _compile(source: str, scope: Scope, extra: tuple[str, ...]) -> Program:
         expression = _environment(scope, extra).compile(source)
     except (RuntimeError, TypeError, ValueError) as error:
         raise _UncompiledError(str(error)) from None
-    checked = read(expression.serialize())
-    problem = objection(checked)
+    program = Program(expression, expression.serialize())
+    problem = objection(program.checked)
     if problem is not None:
         raise ScoreError("predicate.profile", problem, advice(problem))
-    return Program(expression, checked)
+    too_much = excess(program.checked)
+    if too_much is not None:
+        raise ScoreError("predicate.profile", *too_much)
+    return program
 
 
 def _said(error: _UncompiledError, scope: Scope, extra: Sequence[str]) -> Said:

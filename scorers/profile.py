@@ -100,6 +100,18 @@ def children(node: Node) -> tuple[Node, ...]:
     return ()
 
 
+def nodes(root: Node) -> Iterator[Node]:
+    """A node and all below it."""
+    yield root
+    for child in children(root):
+        yield from nodes(child)
+
+
+def lists_items(fold: Fold) -> bool:
+    """Whether a comprehension makes a list, as `map` and `filter` do."""
+    return isinstance(fold.start, Made) and fold.start.is_list
+
+
 def _scoped(node: Node, bound: frozenset[str]) -> Iterator[tuple[Node, frozenset[str]]]:
     """Every node with the names that are bound around it."""
     yield node, bound
@@ -143,8 +155,7 @@ def _refused(node: Node, types: dict[int, Type], *, sorted_later: bool) -> str |
 
 
 def _lists_a_map(fold: Fold, types: dict[int, Type]) -> bool:
-    makes_list = isinstance(fold.start, Made) and fold.start.is_list
-    return makes_list and types.get(fold.over.id, DYN).name == "map"
+    return lists_items(fold) and types.get(fold.over.id, DYN).name == "map"
 
 
 def _type_names(kind: Type) -> Iterator[str]:

@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 
 class Const(NamedTuple):
-    """A literal; ``text`` is None where it is no text."""
+    """A literal; ``text`` is None where it is no text, ``number`` where it is no integer."""
 
     id: int
     text: str | None
+    number: int | None = None
 
 
 class Name(NamedTuple):
@@ -95,13 +96,13 @@ class Checked(NamedTuple):
 
 def read(serialized: bytes) -> Checked:
     """The tree of a serialized expression."""
-    checked = _last(_fields(serialized), 2)
+    checked = _last(wire_fields(serialized), 2)
     assert isinstance(checked, bytes)
     types: dict[int, Type] = {}
     root: Node | None = None
-    for number, value in _fields(checked):
+    for number, value in wire_fields(checked):
         if number == 3 and isinstance(value, bytes):
-            entry = dict(_fields(value))
+            entry = dict(wire_fields(value))
             key, kind = entry.get(1, 0), entry.get(2, b"")
             assert isinstance(key, int)
             assert isinstance(kind, bytes)
@@ -112,7 +113,8 @@ def read(serialized: bytes) -> Checked:
     return Checked(root, types)
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+def wire_fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """The fields of a message: their numbers, and a number or bytes each."""
     place = 0
     while place < len(data):
         tag, place = _varint(data, place)
@@ -124,6 +126,22 @@ def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
         length, place = _varint(data, place) if wire == 2 else ({1: 8, 5: 4}[wire], place)
         yield tag >> 3, data[place : place + length]
         place += length
+
+
+def wire_form(number: int, value: int | bytes) -> bytes:
+    """A field of a message, as `wire_fields` reads it; numbers of fixed width aren't written again."""
+    if isinstance(value, int):
+        return _varint_form(number << 3) + _varint_form(value)
+    return _varint_form(number << 3 | 2) + _varint_form(len(value)) + value
+
+
+def _varint_form(value: int) -> bytes:
+    form = bytearray()
+    while value > 127:
+        form.append(value & 127 | 128)
+        value >>= 7
+    form.append(value)
+    return bytes(form)
 
 
 def _varint(data: bytes, place: int) -> tuple[int, int]:
@@ -146,21 +164,25 @@ _WELL_KNOWN = ("", "any", "timestamp", "duration")
 
 
 def _type(data: bytes) -> Type:
-    for number, value in _fields(data):
+    for number, value in wire_fields(data):
         if number in (3, 4) and isinstance(value, int):
             return Type(_PRIMITIVES[value])
         if number == 5 and isinstance(value, int):
             return Type(_WELL_KNOWN[value])
         if number == 6 and isinstance(value, bytes):
-            return Type("list", tuple(_type(each) for _, each in _fields(value) if isinstance(each, bytes)))
+            return Type("list", _parameters(value))
         if number == 7 and isinstance(value, bytes):
-            return Type("map", tuple(_type(each) for _, each in _fields(value) if isinstance(each, bytes)))
+            return Type("map", _parameters(value))
     return DYN
+
+
+def _parameters(data: bytes) -> tuple[Type, ...]:
+    return tuple(_type(each) for _, each in wire_fields(data) if isinstance(each, bytes))
 
 
 def _node(data: bytes) -> Node:
     number, value, place = 0, b"", 0
-    for field, found in _fields(data):
+    for field, found in wire_fields(data):
         if field == 2 and isinstance(found, int):
             place = found
         elif isinstance(found, bytes):
@@ -169,16 +191,20 @@ def _node(data: bytes) -> Node:
 
 
 def _const(place: int, data: bytes) -> Const:
-    text = dict(_fields(data)).get(6)
-    return Const(place, text.decode() if isinstance(text, bytes) else None)
+    parts = dict(wire_fields(data))
+    text, number = parts.get(6), parts.get(3)
+    if isinstance(number, int) and number >= 1 << 63:  # 64 bits, two's complement
+        number -= 1 << 64
+    plain = number if isinstance(number, int) else None
+    return Const(place, text.decode() if isinstance(text, bytes) else None, plain)
 
 
 def _name(place: int, data: bytes) -> Name:
-    return Name(place, _text(dict(_fields(data)), 1))
+    return Name(place, _text(dict(wire_fields(data)), 1))
 
 
 def _select(place: int, data: bytes) -> Select:
-    fields = dict(_fields(data))
+    fields = dict(wire_fields(data))
     return Select(place, _child(fields, 1), _text(fields, 2), tested=bool(fields.get(3)))
 
 
@@ -186,7 +212,7 @@ def _call(place: int, data: bytes) -> Call:
     function = ""
     receiver: list[Node] = []
     args: list[Node] = []
-    for number, value in _fields(data):
+    for number, value in wire_fields(data):
         assert isinstance(value, bytes)
         if number == 1:
             receiver = [_node(value)]
@@ -198,21 +224,21 @@ def _call(place: int, data: bytes) -> Call:
 
 
 def _list(place: int, data: bytes) -> Made:
-    items = [_node(value) for number, value in _fields(data) if number == 1 and isinstance(value, bytes)]
+    items = [_node(value) for number, value in wire_fields(data) if number == 1 and isinstance(value, bytes)]
     return Made(place, is_list=True, items=tuple(items))
 
 
 def _struct(place: int, data: bytes) -> Made:
     items: list[Node] = []
-    for number, entry in _fields(data):
+    for number, entry in wire_fields(data):
         if number == 2 and isinstance(entry, bytes):
-            fields = dict(_fields(entry))
+            fields = dict(wire_fields(entry))
             items += [_child(fields, key) for key in (3, 4) if key in fields]
     return Made(place, is_list=False, items=tuple(items))
 
 
 def _fold(place: int, data: bytes) -> Fold:
-    fields = dict(_fields(data))
+    fields = dict(wire_fields(data))
     return Fold(
         place,
         first=_text(fields, 1),

@@ -16,10 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple, cast
 
 from ..protocol.canonical import MAX_INTEGER
-from .cel import Activation, Failure, Program, activation
+from .cel import Failure, Program, activation
+from .growth import LIMIT, NOMINAL, longest, work, work_over
+from .orders import steady
 from .predicates import PredicateSet, Stage
 from .profile import ANY_FIELD
 from .view import View
@@ -85,17 +88,17 @@ class Judgement(NamedTuple):
 def judge(predicates: PredicateSet, view: View) -> Judgement:
     """What the predicates and caps say of a case view."""
     programs = predicates.programs
-    held = activation(view.document)
+    held = _Held(view)
     found: dict[str, Verdict] = {}
     for name in predicates.order:
-        found[name] = _verdict(predicates, name, found, _value(programs.predicates[name], held, view))
+        found[name] = _verdict(predicates, name, found, _value(programs.predicates[name], held))
     defects = [
         Defect(f"predicate `{verdict.id}`", verdict.error)
         for verdict in (found[name] for name in predicates.predicates)
         if verdict.error is not None and not verdict.undecided
     ]
     for name in predicates.order:
-        seqs = _seqs(programs.seqs.get(name), held, view)
+        seqs = _seqs(programs.seqs.get(name), held)
         if isinstance(seqs, Failure):
             defects.append(Defect(f"seqs of predicate `{name}`", seqs.text))
         else:
@@ -105,11 +108,42 @@ def judge(predicates: PredicateSet, view: View) -> Judgement:
     verdicts = [found[name] for name in predicates.predicates]
     flags: list[Flag] = []
     for name, program in programs.caps.items():
-        flag = _flag(name, predicates.caps[name].points, _value(program, held, view))
+        flag = _flag(name, predicates.caps[name].points, _value(program, held))
         flags.append(flag)
         if flag.value and flag.error is not None:
             defects.append(Defect(f"cap `{name}`", flag.error))
     return Judgement(_points(verdicts, flags), tuple(verdicts), tuple(flags), tuple(defects))
+
+
+class _Held:
+    """A view as the runtime holds it, and the length of its longest list or text."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._activation = activation(view.document)
+        self._longest = longest(view.document)
+
+    def run(self, program: Program) -> object:
+        """What a program gives, or a `Failure`: where it might take too much memory, before it is run."""
+        if self._is_too_much(program):
+            return Failure("it may take too much memory over lists or texts as long as these")
+        return steady(program, self._activation)
+
+    def _is_too_much(self, program: Program) -> bool:
+        if self._longest <= NOMINAL or _work(program, _round(self._longest)) <= LIMIT:
+            return False
+        # What it asks for by name may be shorter than the longest of all.
+        return work_over(program.checked, self.view.document) > LIMIT
+
+
+@lru_cache(maxsize=4_096)
+def _work(program: Program, length: int) -> int:
+    return work(program.checked, length)
+
+
+def _round(length: int) -> int:
+    """The power of two from a length on, so that few are worked out."""
+    return 1 << (length - 1).bit_length()
 
 
 def _points(verdicts: list[Verdict], flags: list[Flag]) -> Fraction | None:
@@ -146,10 +180,10 @@ def _flag(name: str, points: int, value: Value | Failure) -> Flag:
     return Flag(name, points, value, None)
 
 
-def _value(program: Program, held: Activation, view: View) -> Value | Failure:
-    if _hangs_on_withheld(program, view):
+def _value(program: Program, held: _Held) -> Value | Failure:
+    if _hangs_on_withheld(program, held.view):
         return Failure(UNDECIDED)
-    value = program.run(held)
+    value = held.run(program)
     if isinstance(value, (bool, Failure)):
         return value
     if not isinstance(value, list):
@@ -163,12 +197,12 @@ def _value(program: Program, held: Activation, view: View) -> Value | Failure:
     return min(max(part, 0), whole), whole
 
 
-def _seqs(program: Program | None, held: Activation, view: View) -> tuple[int, ...] | Failure:
+def _seqs(program: Program | None, held: _Held) -> tuple[int, ...] | Failure:
     """The records named, each once, in order; none where a withheld part is asked for."""
-    if program is None or _hangs_on_withheld(program, view):
+    if program is None or _hangs_on_withheld(program, held.view):
         return ()
     found: set[int] = set()
-    left = [program.run(held)]
+    left = [held.run(program)]
     while left:
         item = left.pop()
         if isinstance(item, Failure):
