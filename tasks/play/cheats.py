@@ -181,11 +181,17 @@ class Grabber(_Cheat):
         """The first filling of a kind that is neither known nor closed; it is known from now on."""
         for act in self._filler.fillings(kind):
             key = repr(act)
-            if key not in known and (kind, *self._filler.rows_of(act)) not in self._closed:
+            if key not in known and not self._is_closed(act):
                 known.add(key)
                 if self._filler.fits(act):
                     return act
         return None
+
+    def _is_closed(self, act: Formed) -> bool:
+        """Whether this was done to these rows, or to each of them alone."""
+        kind, rows = act["kind"], self._filler.rows_of(act)
+        alone = [(kind, row) in self._closed for row in rows]
+        return (kind, *rows) in self._closed or (bool(alone) and all(alone))
 
 
 class RandomLegal(_Cheat):

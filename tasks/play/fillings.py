@@ -13,7 +13,7 @@ seen. Not here: who fills in what, and when (`cheats`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -69,9 +69,9 @@ class Filler:
         return islice(self._products(kind), MAX_FILLINGS)
 
     def rows_of(self, act: Formed) -> tuple[str, ...]:
-        """The keys of rows that an act names."""
+        """The keys of rows that an act names, those in lists one by one."""
         slots = self._slots(act["kind"])
-        return tuple(str(act[slot.name]) for slot in slots if slot.table is not None and slot.name in act)
+        return tuple(_flat(act[slot.name] for slot in slots if slot.table is not None and slot.name in act))
 
     def fits(self, act: Formed) -> bool:
         """Whether the market can type an act."""
@@ -211,13 +211,13 @@ def has_number(kind: inspect.Type, depth: int = 0) -> bool:
     return isinstance(kind, inspect.IntType) or any(has_number(each, depth + 1) for each in inner)
 
 
-def _flat(keys: Sequence[Json]) -> Iterator[str]:
+def _flat(keys: Iterable[Json]) -> Iterator[str]:
     """The keys that fields name, those within lists too."""
     for key in keys:
         if isinstance(key, list):
-            yield from cast("list[str]", key)
+            yield from _flat(cast("list[Json]", key))
         else:
-            yield key
+            yield str(key)
 
 
 def _slot(name: str, kind: inspect.Type, table: str | None) -> Slot:

@@ -147,7 +147,7 @@ class Sight:
         table = self._tables.get(name)
         if table is not None and _KEY.fullmatch(text):
             self._own(table, text)
-        elif " " in text:
+        elif " " in text and text not in self._texts:
             self._read_text(text)
         self._texts[text] = None
         self._keep(name, text, beside)
