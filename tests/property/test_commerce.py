@@ -6,6 +6,7 @@ through whatever the acts before them made. What start rows must agree on, the r
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
@@ -18,8 +19,9 @@ from tollbook.protocol.canonical import encode, encode_typed
 from tollbook.protocol.commerce import coherence
 from tollbook.protocol.commerce.world import MACHINES, REFUSALS
 from tollbook.protocol.engine import Ruling, decide, read_action
+from tollbook.protocol.errors import WorldError
 from tollbook.protocol.tables import NO_CHANGE, Facts, State
-from tollbook.protocol.world import part_fields, row_fields, world_of
+from tollbook.protocol.world import StartRows, part_fields, row_fields, world_of
 
 WORLD = world_of(WorldRef(name="commerce", params={}, version=0))
 ROLES = {"b1": "buyer", "b2": "buyer", "m1": "merchant", "m2": "merchant", "op": "operator"}
@@ -28,39 +30,40 @@ LINES = [
     {"listing": "l2", "quantity": 1, "unit_price": 7},
 ]
 
+ROWS: StartRows = {
+    "policy": {
+        "returns": {"accepted_conditions": ["unused"]},
+        "negotiation": {"max_rounds": 4, "deadline_ticks": 3},
+    },
+    "listing": {
+        "l1": {"merchant": "m1", "title": "lamp", "price": 1000},
+        "l2": {"merchant": "m2", "title": "cup", "price": 10, "currency": "SEK"},
+        "l3": {"merchant": "m2", "title": "rug", "price": 70, "state": "withdrawn"},
+    },
+    "inventory": {"l1": {"available": 4}, "l2": {"available": 2}},
+    "order": {
+        "o1": {"buyer": "b1", "merchant": "m1", "state": "delivered", "lines": LINES},
+        "o2": {"buyer": "b2", "merchant": "m1", "state": "settled", "lines": LINES[:1]},
+    },
+    "negotiation": {
+        "na": {"listing": "l1", "buyer": "b1", "quantity": 1, "unit_price": 900, "offered_by": "m1"},
+        "nb": {"listing": "l2", "buyer": "b2", "quantity": 2, "unit_price": 9},
+    },
+    "agreement": {"aa": {"listing": "l1", "buyer": "b2", "quantity": 1, "unit_price": 900}},
+    "payment": {
+        "p1": {"order": "o1", "captured": 1007},
+        "p2": {"order": "o2", "captured": 900, "refunded": 1},
+    },
+    "return": {
+        "ra": {"order": "o1", "listing": "l1", "condition": "unused", "state": "authorized"},
+        "rb": {"order": "o1", "listing": "l2", "condition": "unused"},
+    },
+    "refund_case": {"c1": {"order": "o2", "amount": 900}},
+}
+
 
 def _facts() -> Facts:
-    rows = {
-        "policy": {
-            "returns": {"accepted_conditions": ["unused"]},
-            "negotiation": {"max_rounds": 4, "deadline_ticks": 3},
-        },
-        "listing": {
-            "l1": {"merchant": "m1", "title": "lamp", "price": 1000},
-            "l2": {"merchant": "m2", "title": "cup", "price": 10, "currency": "SEK"},
-            "l3": {"merchant": "m2", "title": "rug", "price": 70, "state": "withdrawn"},
-        },
-        "inventory": {"l1": {"available": 4}, "l2": {"available": 2}},
-        "order": {
-            "o1": {"buyer": "b1", "merchant": "m1", "state": "delivered", "lines": LINES},
-            "o2": {"buyer": "b2", "merchant": "m1", "state": "settled", "lines": LINES[:1]},
-        },
-        "negotiation": {
-            "na": {"listing": "l1", "buyer": "b1", "quantity": 1, "unit_price": 900, "offered_by": "m1"},
-            "nb": {"listing": "l2", "buyer": "b2", "quantity": 2, "unit_price": 9},
-        },
-        "agreement": {"aa": {"listing": "l1", "buyer": "b2", "quantity": 1, "unit_price": 900}},
-        "payment": {
-            "p1": {"order": "o1", "captured": 1007},
-            "p2": {"order": "o2", "captured": 900, "refunded": 1},
-        },
-        "return": {
-            "ra": {"order": "o1", "listing": "l1", "condition": "unused", "state": "authorized"},
-            "rb": {"order": "o1", "listing": "l2", "condition": "unused"},
-        },
-        "refund_case": {"c1": {"order": "o2", "amount": 900}},
-    }  # fmt: skip
-    made = WORLD.complete(rows)
+    made = WORLD.complete(ROWS)
     return WORLD.facts(
         (table, key, WORLD.read_row(table, encode(row)))
         for table, found in made.items()
@@ -226,3 +229,31 @@ def test_a_retry_gives_the_first_result_and_changes_nothing(choices: list[Choice
         again: Decision = ruled(state, message, 103).decision
         assert ("message.retry", first.decision.result, []) == (again.rule, again.result, again.events)
         assert root == state.root()
+
+
+TEXTS = st.sampled_from(["b1", "l1", "o1", "p1", ""])
+SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXTS
+NESTED = st.dictionaries(st.sampled_from(["quantity", "listing"]), SCALARS)
+PLACES = [
+    (table, key, column)
+    for table, found in ROWS.items()
+    for key in found
+    for column in WORLD.tables[table].__struct_fields__
+]
+CHANGES = st.tuples(st.sampled_from(PLACES), SCALARS | st.lists(SCALARS | NESTED, max_size=2) | NESTED)
+
+
+@given(st.lists(CHANGES, min_size=1, max_size=3))
+@settings(max_examples=100, deadline=None)
+def test_start_rows_are_made_whole_or_refused(changes: list[tuple[tuple[str, str, str], Any]]) -> None:
+    rows = copy.deepcopy(ROWS)
+    for (table, key, column), value in changes:
+        rows[table][key][column] = value
+    try:
+        made = WORLD.complete(rows)
+    except WorldError as refused:
+        error = refused
+    else:
+        assert made == WORLD.complete(made)
+        return
+    assert ("facts.row", True) == (error.code, error.text.startswith("row `"))

@@ -62,6 +62,7 @@ TABLE: list[tuple[str | None, list[Any]]] = [
     ("accounts", [("account", "buyer:b1", {"balances": {"EUR": 0}})]),
     ("accounts", [("posting", "z1", POSTING), ("posting", "z2", replace(POSTING, amount=-1, account="x"))]),
     ("accounts", [posted(("fees", MAX_INTEGER + 1), ("merchant:m1", -MAX_INTEGER - 1))]),
+    (None,       [posted(("x" * 128, 1), ("merchant:m1", -1))]),
     ("accounts", [posted(("x" * 129, 1), ("merchant:m1", -1))]),
     ("accounts", [("account", "z", Account({"EUR": 1}))]),
     ("payment",  [BACK]),
