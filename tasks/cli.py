@@ -29,6 +29,7 @@ from .session import DEFAULT_LEDGER, DEFAULT_NAME, Session, secret_path_of
 
 VERBS: Final = {
     "run": "run",
+    "resume": "resume",
     "import": "import_",
     "ls": "ls",
     "log": "log",

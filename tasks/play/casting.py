@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+from ...protocol.bodies import Agent as Stated
 from ...protocol.errors import UsageError
 from ...scorers.lets import near
 from ..format.task import Task
@@ -68,6 +69,19 @@ def cast(task: Task, part: Part) -> Maker:
         return _cheat(task, part.word, name)
     hint = near(part.word, _KINDS, f"there are {', '.join(_KINDS)}")
     raise UsageError("usage.agent", f"`{part.word}` is no agent", hint)
+
+
+def limits_of(stated: Stated) -> Limits:
+    """The limits that a run says a program was played under."""
+    found = {name.removeprefix("limit."): text for name, text in stated.settings.items()}
+    known = {name: found[name] for name in Limits._fields if name in found}
+    return Limits(**{name: _limit(name, text) for name, text in known.items()})
+
+
+def _limit(name: str, text: str) -> float | int | None:
+    if text == "none":
+        return None
+    return float(text) if name.endswith("_seconds") else int(text)
 
 
 def _outside(part: Part, command: str) -> Maker:
