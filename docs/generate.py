@@ -1,8 +1,11 @@
-"""Writes docs/CLI.md, docs/ERRORS.md and docs/FORGERY.md: from the commands, bad ones, and forged runs.
+"""Writes what of docs/ follows from something else: commands, bad input, forged runs, the market, task files.
 
     commands (click)                        →  CLI.md      usage, options, defaults, settings
     tests/cli/errors.cases     →  play each →  ERRORS.md   what a terminal shows
     tests/quality/forgeries.py →  forge     →  FORGERY.md  what finds each forgery
+    protocol/commerce                       →  COMMERCE.md what a task can use of the market
+    tasks/format, protocol/commerce         →  schemas/task.schema.json, for editors
+    tasks/suites                            →  TASKS.md    the files that it shows
 
 `make docs` runs it; tests/test_docs.py and tests/quality/test_forgery.py fail when the
 files differ from what it would write. It takes no text from click's own help, whose layout changes with
@@ -24,7 +27,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("cli", "quality")]
 
 from forgery_table import page as forgery_page  # noqa: E402 - found by the line above
+from market_page import market_page  # noqa: E402 - beside this script
 from script import Ran, Stage, parse  # noqa: E402 - found by the line above
+from task_schema import schema_text  # noqa: E402 - beside this script
+from worked import with_files  # noqa: E402 - beside this script
 
 from tollbook.tasks.cli import root  # noqa: E402 - as above
 from tollbook.tasks.console import Exit  # noqa: E402 - as above
@@ -95,6 +101,16 @@ def errors_page() -> str:
         lines += [f"{case.title[:1].upper()}{case.title[1:]} (exit code {ran.exit}):", ""]
         lines += ["```console", f"$ {case.command}", (ran.stdout + ran.stderr).rstrip("\n"), "```", ""]
     return "\n".join(lines)
+
+
+def commerce_page() -> str:
+    """The text of docs/COMMERCE.md."""
+    return market_page(MADE.format(source="`protocol/commerce`"))
+
+
+def tasks_page() -> str:
+    """The text of docs/TASKS.md, with its files as they are now."""
+    return with_files((ROOT / "docs" / "TASKS.md").read_text(encoding="utf-8"), ROOT)
 
 
 def gallery() -> Iterator[Case]:
@@ -184,7 +200,15 @@ def _default(option: click.Option) -> str:
 
 def main() -> None:
     """Writes the files."""
-    for name, text in (("CLI.md", cli_page()), ("ERRORS.md", errors_page()), ("FORGERY.md", forgery_page())):
+    pages = (
+        ("CLI.md", cli_page()),
+        ("ERRORS.md", errors_page()),
+        ("FORGERY.md", forgery_page()),
+        ("COMMERCE.md", commerce_page()),
+        ("TASKS.md", tasks_page()),
+        ("schemas/task.schema.json", schema_text()),
+    )
+    for name, text in pages:
         (ROOT / "docs" / name).write_text(text, encoding="utf-8")
         print(f"docs/{name}")
 

@@ -19,7 +19,13 @@ DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 CASES = list(generate.gallery())
 COMMANDS = dict(generate.commands("tollbook", root))
-PAGES = {"CLI.md": generate.cli_page, "ERRORS.md": generate.errors_page}
+PAGES = {
+    "CLI.md": generate.cli_page,
+    "COMMERCE.md": generate.commerce_page,
+    "ERRORS.md": generate.errors_page,
+    "TASKS.md": generate.tasks_page,
+    "schemas/task.schema.json": generate.schema_text,
+}
 
 
 @pytest.mark.parametrize("name", PAGES)

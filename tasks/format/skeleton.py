@@ -14,7 +14,7 @@ from typing import Final
 
 from ...protocol.errors import TaskError
 from ...scorers.lets import near
-from .file import read
+from .task import load_task
 
 _FILE: Final = re.compile(r"skeleton\.(\w+)\.(\w+)\.toml")
 _ID: Final = '"@id@"'
@@ -45,5 +45,5 @@ def skeleton(task_id: str, world: str, actor: str) -> str:
         raise TaskError("task.actor", "", f"world `{world}` has no skeleton for actor `{actor}`", hint)
     file = files("tollbook.tasks.format") / f"skeleton.{world}.{actor}.toml"
     text = file.read_text(encoding="utf-8").replace(_ID, json.dumps(task_id), 1)
-    read(text)
+    load_task(text)
     return text
