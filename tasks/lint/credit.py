@@ -1,0 +1,91 @@
+"""Runs that do the task: the reference, alternatives, and harmless variations of the reference.
+
+    each, in each of its cases:  full credit · no rule of a script in error · no act that can't be formed
+    a reference:                 ends by itself, after its first turn
+
+Not here: runs that must lose something (`loses`, `bars`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..play.play import UNPARSED
+from .finding import LintFinding, Tally, decimal, error, warning
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from .rehearsal import Rehearsal
+
+_DOING = ("reference", "alternative", "variation")
+
+
+def check(runs: Sequence[Rehearsal], cases: Sequence[str]) -> list[LintFinding]:
+    """What is wrong with the runs that do the task."""
+    tally = Tally()
+    for run in runs:
+        if run.kind in _DOING:
+            for finding in (*_short(run), *_formed(run), *_ended(run)):
+                tally.add(finding, run.case)
+    return [*tally.findings(cases), *_silences(runs)]
+
+
+def credits_text(credits_: dict[str, Fraction], names: Sequence[str]) -> str:
+    """Predicates with their credit: `surplus_share 0.555, one_deal_settled 0`."""
+    return ", ".join(f"{name} {decimal(credits_[name])}" for name in names)
+
+
+def _short(run: Rehearsal) -> Iterator[LintFinding]:
+    """Credit that is missing. A variation is told with what it did; its hint says what that means."""
+    hint = {
+        "reference": "see what it did: `tollbook task show`",
+        "alternative": "say in `cases` where it is right, or widen the predicate",
+        "variation": "it does what the reference does, so a predicate looks at more than that",
+    }[run.kind]
+    who = f"`{run.name}`, a variation of the reference, has" if run.kind == "variation" else "it has"
+    if run.lost:
+        text = f"{who} {decimal(run.points, 1)} of 1000 points: {credits_text(run.credits, run.lost)}"
+        yield error("lint.credit", run.place, text, hint)
+        return
+    for flag in run.judgement.flags:
+        if flag.value:
+            text = f"{who} full credit, and the cap `{flag.id}` is true"
+            yield error("lint.cap", run.place, text, "the cap must hold only of what is wrong")
+
+
+def _formed(run: Rehearsal) -> Iterator[LintFinding]:
+    if run.ending.outcome == "agent_failed":
+        text = f"an act can't be formed: {run.ending.reason}"
+        yield error("lint.unformed", run.place, text, "guard it with `when`, or read first")
+    for deed in run.own if run.kind != "variation" else ():
+        if deed.action is not None and deed.decision.rule == UNPARSED:
+            text = f"an act doesn't fit its kind: {deed.texts.get('text', '')}"
+            hint = "compare its fields with those of the kind: a number, a text, one of a few words"
+            yield error("lint.unformed", run.place, text, hint)
+
+
+def _ended(run: Rehearsal) -> Iterator[LintFinding]:
+    if run.kind == "variation":
+        return
+    if run.ending.outcome == "completed" and not run.own:
+        text = "the run ends before the first turn: `ends` is true at the start"
+        yield error("lint.ending", "ends", text, "name what the actor does last")
+    elif run.ending.outcome == "turn_limit":
+        text = f"it doesn't end: all {len(run.own)} turns are used"
+        hint = "raise `turns`, or let `ends` hold where it is done"
+        yield error("lint.ending", run.place, text, hint)
+
+
+def _silences(runs: Sequence[Rehearsal]) -> Iterator[LintFinding]:
+    """Rules of scripts in error, each told of one run: wrong where the task is done, else worth a look."""
+    found: dict[str, LintFinding] = {}
+    for run in sorted(runs, key=lambda run: run.kind not in _DOING):
+        for silence in run.ending.silences:
+            find = error if run.kind in _DOING else warning
+            text = f"the rule gives an error, so its party is silent: {silence.text}"
+            told = f"in case `{run.case}`, {run.title}: {text}"
+            hint = "guard it with `when` or `size()`"
+            found.setdefault(silence.place, find("lint.script", silence.place, told, hint))
+    yield from found.values()
