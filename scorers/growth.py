@@ -8,7 +8,7 @@ thirty million, a text doubled by each of twenty lets or a list gathered by
 `map`, which copies it at every step, take gigabytes on the way. So each part of a
 document is taken for a list of `NOMINAL` elements, or a text as large, and what
 could then take more than `LIMIT` is refused; so is a range whose end nothing
-bounds. `work` with the true lengths says whether a larger document is too large.
+bounds. `work` with the true lengths says whether a document is too large for it.
 
 Not here: the memory of the document itself; steps, which the runtime counts.
 """
@@ -51,18 +51,21 @@ _COMPARES: Final = frozenset(
 _PAIRS: Final = frozenset({"distinct", "sets.contains", "sets.equivalent", "sets.intersects"})
 
 
+Path = tuple[str, ...]
+"""What an expression asks of its document by name: `did.refund.open` is three names."""
+
+
 class Bound(NamedTuple):
     """The most that a value may be.
 
-    ``item`` bounds its elements, None: as itself. A number is from ``least`` to ``most``,
-    None: unknown. ``value`` is the document's, where it is known.
+    ``item`` bounds its elements, None: as itself. A number is from ``least`` to
+    ``most``, None: unknown.
     """
 
     length: int
     item: Bound | None = None
     least: int | None = None
     most: int | None = None
-    value: object = None
 
 
 _SCALAR: Final = Bound(0)
@@ -70,52 +73,61 @@ _SCALAR: Final = Bound(0)
 
 def excess(checked: Checked) -> tuple[str, str] | None:
     """Why an expression may take too much, and what to try; or None."""
-    found = _Work(checked, lambda _name: Bound(NOMINAL))
+    found = _Work(checked, lambda _path: NOMINAL)
     found.of(checked.root, {}, 1)
     if found.unbounded:
         return _RANGE
     return _WORK if found.total > LIMIT else None
 
 
-def work(checked: Checked, longest: int) -> int:
-    """The most work over a document in which nothing is longer."""
-    found = _Work(checked, lambda _name: Bound(longest))
+def paths(checked: Checked) -> tuple[Path, ...]:
+    """What an expression asks of its document."""
+    found: dict[Path, None] = {}
+
+    def noted(path: Path) -> int:
+        found[path] = None
+        return NOMINAL
+
+    _Work(checked, noted).of(checked.root, {}, 1)
+    return tuple(found)
+
+
+def work(checked: Checked, lengths: Mapping[Path, int]) -> int:
+    """The most work where nothing under a path is longer than is said of it."""
+    found = _Work(checked, lengths.__getitem__)
     found.of(checked.root, {}, 1)
     return found.total
 
 
-def work_over(checked: Checked, document: Mapping[str, Any]) -> int:
-    """The most work over this document: lists that are asked for by name count as long as they are."""
-    found = _Work(checked, lambda name: _real(document.get(name)))
-    found.of(checked.root, {}, 1)
-    return found.total
+def longest_at(document: Mapping[str, Any], path: Path) -> int:
+    """The length of the longest list, map or text that a document holds under a path."""
+    value: object = document.get(path[0])
+    for name in path[1:]:
+        if not isinstance(value, dict):
+            break
+        value = cast("dict[str, object]", value).get(name)
+    return longest(value)
 
 
 def longest(value: object) -> int:
-    """The length of the longest list, map or text in a document."""
+    """The length of the longest list, map or text in a value."""
     most = 0
-    level = [value]
-    while level:
-        below: list[object] = []
-        for item in level:
-            if isinstance(item, dict):
-                below += cast("dict[str, object]", item).values()
-            elif isinstance(item, list):
-                below += cast("list[object]", item)
-            elif isinstance(item, str):
-                most = max(most, _units(len(item)))
-                continue
-            else:
-                continue
-            most = max(most, len(cast("list[object]", item)))
-        level = below
+    left = [value]
+    for item in left:  # grows on the way
+        kind = type(item)
+        if kind is str:
+            most = max(most, _units(len(cast("str", item))))
+        elif kind is dict or kind is list:
+            below = cast("dict[str, object] | list[object]", item)
+            most = max(most, len(below))
+            left += below.values() if isinstance(below, dict) else below
     return most
 
 
 class _Work:
     """Goes through a tree once, and sums up what it may make."""
 
-    def __init__(self, checked: Checked, document: Callable[[str], Bound]) -> None:
+    def __init__(self, checked: Checked, document: Callable[[Path], int]) -> None:
         self._types = checked.types
         self._document = document
         self.total = 0
@@ -132,23 +144,19 @@ class _Work:
         if isinstance(node, Const):
             length = 0 if node.text is None else _units(len(node.text))
             return Bound(length, None, node.number, node.number)
+        path = _path(node, names)
+        if path is not None:
+            return self._typed(node, Bound(self._document(path)))
         if isinstance(node, Name):
-            found = names.get(node.name)
-            return self._typed(node, self._document(node.name) if found is None else found)
-        return self._select(node, self.of(node.operand, names, times))
+            return self._typed(node, names[node.name])
+        of = self.of(node.operand, names, times)
+        return _SCALAR if node.tested else self._typed(node, of.item or of)
 
     def _typed(self, node: Node, bound: Bound) -> Bound:
         """A bound with what the static type says: numbers have no length."""
         if self._types.get(node.id, DYN).name in ("int", "bool"):
             return bound._replace(length=0, item=None)
         return bound
-
-    def _select(self, select: Select, of: Bound) -> Bound:
-        if select.tested:
-            return _SCALAR
-        if isinstance(of.value, dict):
-            return _real(cast("dict[str, object]", of.value).get(select.field))
-        return self._typed(select, of.item or of)
 
     def _made(self, items: list[Bound], times: int) -> Bound:
         self._spend(times, len(items))
@@ -159,7 +167,7 @@ class _Work:
         start = self.of(fold.start, names, times)
         steps = min(over.length, _STEPS)
         inner = min(times * steps, _STEPS)
-        element = over.item or over._replace(value=None)
+        element = over.item or over
         inside = {**names, fold.first: element, fold.accumulator: start}
         if fold.second:
             inside[fold.second] = element
@@ -177,7 +185,7 @@ class _Work:
         if function == "lists.range":
             return self._range(args[0], times)
         if function in _PICKS:
-            return self._typed(call, args[0].item or args[0]._replace(value=None))
+            return self._typed(call, args[0].item or args[0])
         known = _ARITHMETIC.get(function)
         if known is not None and (function != "_+_" or self._types.get(call.id, DYN).name == "int"):
             return Bound(0, None, *known(args))
@@ -228,16 +236,6 @@ class _Work:
         self.total = _capped(self.total + times * (each + 1))
 
 
-def _real(value: object) -> Bound:
-    """The bound of a value of the document."""
-    if isinstance(value, dict):
-        return Bound(longest(cast("object", value)), None, value=cast("object", value))
-    if isinstance(value, list):
-        items = cast("list[object]", value)
-        return Bound(len(items), Bound(max(map(longest, items), default=0)))
-    return Bound(longest(value))
-
-
 def _either(bounds: list[Bound]) -> Bound:
     """The bound of what may be any of these."""
     if len(bounds) == 1:
@@ -245,7 +243,7 @@ def _either(bounds: list[Bound]) -> Bound:
     if not bounds:
         return _SCALAR
     items = [bound.item for bound in bounds if bound.item is not None]
-    loose = [bound._replace(value=None) for bound in bounds if bound.item is None and bound.length]
+    loose = [bound for bound in bounds if bound.item is None and bound.length]
     leasts, mosts = [bound.least for bound in bounds], [bound.most for bound in bounds]
     return Bound(
         max(bound.length for bound in bounds),
@@ -300,6 +298,16 @@ _ARITHMETIC: Final[Mapping[str, Callable[[list[Bound]], _Interval]]] = {
     "math.@min": _least,
     "size": _size,
 }
+
+
+def _path(node: Node, names: Mapping[str, Bound]) -> Path | None:
+    """The names by which a node asks for a part of the document, or None."""
+    if isinstance(node, Name):
+        return None if node.name in names else (node.name,)
+    if isinstance(node, Select) and not node.tested:
+        above = _path(node.operand, names)
+        return None if above is None else (*above, node.field)
+    return None
 
 
 def _characters(node: Node, bound: Bound) -> int:

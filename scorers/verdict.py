@@ -21,7 +21,7 @@ from typing import NamedTuple, cast
 
 from ..protocol.canonical import MAX_INTEGER
 from .cel import Failure, Program, activation
-from .growth import LIMIT, NOMINAL, longest, work, work_over
+from .growth import LIMIT, NOMINAL, Path, longest_at, paths, work
 from .orders import steady
 from .predicates import PredicateSet, Stage
 from .profile import ANY_FIELD
@@ -116,12 +116,12 @@ def judge(predicates: PredicateSet, view: View) -> Judgement:
 
 
 class _Held:
-    """A view as the runtime holds it, and the length of its longest list or text."""
+    """A view as the runtime holds it, and how long what it holds is, as far as was asked."""
 
     def __init__(self, view: View) -> None:
         self.view = view
         self._activation = activation(view.document)
-        self._longest = longest(view.document)
+        self._lengths: dict[Path, int] = {}
 
     def run(self, program: Program) -> object:
         """What a program gives, or a `Failure`: where it might take too much memory, before it is run."""
@@ -130,20 +130,26 @@ class _Held:
         return steady(program, self._activation)
 
     def _is_too_much(self, program: Program) -> bool:
-        if self._longest <= NOMINAL or _work(program, _round(self._longest)) <= LIMIT:
-            return False
-        # What it asks for by name may be shorter than the longest of all.
-        return work_over(program.checked, self.view.document) > LIMIT
+        lengths = tuple(map(self._length, _paths(program)))
+        return max(lengths, default=0) > NOMINAL and _work(program, lengths) > LIMIT
+
+    def _length(self, path: Path) -> int:
+        """The longest under a path; what is long, up to a power of two, so that few are told apart."""
+        length = self._lengths.get(path)
+        if length is None:
+            found = longest_at(self.view.document, path)
+            length = self._lengths[path] = found if found <= NOMINAL else 1 << (found - 1).bit_length()
+        return length
 
 
 @lru_cache(maxsize=4_096)
-def _work(program: Program, length: int) -> int:
-    return work(program.checked, length)
+def _paths(program: Program) -> tuple[Path, ...]:
+    return paths(program.checked)
 
 
-def _round(length: int) -> int:
-    """The power of two from a length on, so that few are worked out."""
-    return 1 << (length - 1).bit_length()
+@lru_cache(maxsize=4_096)
+def _work(program: Program, lengths: tuple[int, ...]) -> int:
+    return work(program.checked, dict(zip(_paths(program), lengths, strict=True)))
 
 
 def _points(verdicts: list[Verdict], flags: list[Flag]) -> Fraction | None:
