@@ -14,7 +14,7 @@ Not here: the order of checks around a market's own (`engine`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
@@ -201,27 +201,22 @@ def _row_of(data: bytes, decoder: msgspec.json.Decoder[Row]) -> Row:
     return row
 
 
+@cache
 def made_fields(event: type[msgspec.Struct]) -> tuple[str, ...]:
     """The fields of an event that hold keys of rows that it makes (`bodies.Made`), sorted."""
-    known = _MADE_FIELDS.get(event)
-    if known is None:
-        known = tuple(name for name, marks in _marks(event) if "made" in marks)
-        _MADE_FIELDS[event] = known
-    return known
+    return tuple(name for name, marks in _marks(event) if "made" in marks)
 
 
-def row_fields(action: type[msgspec.Struct]) -> dict[str, str]:
+@cache
+def row_fields(action: type[msgspec.Struct]) -> Mapping[str, str]:
     """The fields of an action that name a row, each with its table: those marked `Meta(extra={"row": table})`."""
     return {name: cast("str", marks["row"]) for name, marks in _marks(action) if "row" in marks}
 
 
+@cache
 def part_fields(action: type[msgspec.Struct]) -> tuple[str, ...]:
     """The fields of an action that hold digests of parts, sorted."""
-    known = _PART_FIELDS.get(action)
-    if known is None:
-        known = tuple(name for name, marks in _marks(action) if "part" in marks)
-        _PART_FIELDS[action] = known
-    return known
+    return tuple(name for name, marks in _marks(action) if "part" in marks)
 
 
 def _marks(struct: type[msgspec.Struct]) -> Iterator[tuple[str, Mapping[str, object]]]:
@@ -234,8 +229,6 @@ def _marks(struct: type[msgspec.Struct]) -> Iterator[tuple[str, Mapping[str, obj
             yield field.encode_name, marks
 
 
-_MADE_FIELDS: dict[type[msgspec.Struct], tuple[str, ...]] = {}
-_PART_FIELDS: dict[type[msgspec.Struct], tuple[str, ...]] = {}
 _WORLDS: dict[tuple[str, int], str] = {("commerce", 0): ".commerce.world", ("retail", 0): ".retail.world"}
 _KNOWN: dict[bytes, World] = {}
 
