@@ -79,11 +79,23 @@ class ScoreError(TollbookError):
 class TaskError(TollbookError):
     """A task file that cannot be played, or a place in it that gives nothing."""
 
-    def __init__(self, code: str, place: str, problem: str, hint: str | None = None) -> None:
-        """An error at a place of the file, such as `case.linear.floor`; empty for the file as a whole."""
+    def __init__(
+        self, code: str, place: str, problem: str, hint: str | None = None, *, within: int = 0
+    ) -> None:
+        """An error at a place of the file, such as `case.linear.floor`; empty for the file as a whole.
+
+        ``within`` is the line of the place's value that is meant, from 1, or 0; ``line`` that of the
+        file, from 1, or 0 where nobody has looked for it yet.
+        """
         super().__init__(code, f"{place}: {problem}" if place else problem, hint)
         self.place = place
         self.problem = problem
+        self.within = within
+        self.line = 0
+
+    def of_file(self, name: str) -> str:
+        """The text with the file's name and the line: `t4.toml:57: case.linear.floor: …`."""
+        return f"{name}:{self.line}: {self.text}" if self.line else f"{name}: {self.text}"
 
 
 class UsageError(TollbookError):

@@ -24,6 +24,15 @@ MAX_LETS: Final = 16
 """The most lets that one expression may use; the runtime nests no deeper than 32."""
 
 
+class CircleError(ScoreError):
+    """Names that use each other; ``circle`` begins and ends with the same one."""
+
+    def __init__(self, code: str, circle: Sequence[str]) -> None:
+        names = " → ".join(f"`{each}`" for each in circle)
+        super().__init__(code, f"each uses the next: {names}", "break the circle")
+        self.circle = tuple(circle)
+
+
 class Lets:
     """Puts around an expression the lets that it uses, and before them those that they use."""
 
@@ -38,7 +47,7 @@ class Lets:
             ScoreError: `predicate.compile`, `predicate.profile`, `predicate.cycle`, `predicate.lets`.
         """
         wanted = set(self._used(source))
-        order = ordered(self._uses, "predicate.cycle") if wanted else ()
+        order = self.order if wanted else ()
         for name in reversed(order):
             if name in wanted:
                 wanted.update(self._uses[name])
@@ -47,6 +56,15 @@ class Lets:
             raise ScoreError("predicate.lets", problem, "write some of them where they are used")
         bound = [(name, self._lets[name]) for name in order if name in wanted]
         return compile_bound(bound, source, self._scope)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The names, each after those that it uses.
+
+        Raises:
+            ScoreError: as `program`.
+        """
+        return ordered(self._uses, "predicate.cycle")
 
     @cached_property
     def _uses(self) -> dict[str, tuple[str, ...]]:
@@ -69,7 +87,8 @@ def ordered(uses: Mapping[str, Sequence[str]], code: str) -> tuple[str, ...]:
     """The names, each after all that it uses.
 
     Raises:
-        ScoreError: `code`, for a name that there isn't and for a circle.
+        CircleError: `code`, for a circle.
+        ScoreError: `code`, for a name that there isn't.
     """
     order: list[str] = []
     path: list[str] = []
@@ -78,8 +97,7 @@ def ordered(uses: Mapping[str, Sequence[str]], code: str) -> tuple[str, ...]:
         if name in order:
             return
         if name in path:
-            circle = " → ".join(f"`{each}`" for each in (*path[path.index(name) :], name))
-            raise ScoreError(code, f"each uses the next: {circle}", "break the circle")
+            raise CircleError(code, (*path[path.index(name) :], name))
         path.append(name)
         for used in uses[name]:
             if used not in uses:

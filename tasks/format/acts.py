@@ -12,15 +12,19 @@ Not here: sending them (`tollbook.tasks.play`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from ...protocol.errors import TaskError
 from ...protocol.world import World, part_fields
 from ...scorers.cel import Activation
 from ...scorers.lets import near
+from .faults import Faults
+from .kinds import complaint, shown
 from .values import Expression, Json, Maker, Value
+
+Written = Mapping[str, Json]
+"""An act as the file has it."""
 
 Formed = dict[str, Json]
 """An act ready to be sent: `kind`, its fields, and `to` where the file says so."""
@@ -62,102 +66,105 @@ class ActMaker:
         """``kinds`` are those that may be sent from there, ``parties`` those that there are."""
         self._world = world
         self._maker = maker
+        self._faults = maker.faults
         self._kinds = kinds
         self._parties = parties
 
-    def acts(self, raw: Mapping[str, Json] | Sequence[Mapping[str, Json]], place: str) -> tuple[Act, ...]:
-        """The acts of a `do`: one, or the first of a list that holds.
+    def acts(
+        self, raw: Written | Sequence[Written], place: str, moved: Mapping[str, str] | None = None
+    ) -> tuple[Act, ...]:
+        """The acts of a `do`: one, or a list of them. ``moved`` are fields that stand elsewhere.
 
         Raises:
             TaskError: `task.act`, `task.type`, and as `Maker`.
         """
         if isinstance(raw, Mapping):
-            return (self._act(raw, place),)
+            return self._act(raw, place, moved or {})
         if not raw:
-            raise TaskError("task.act", place, "a list of acts without an act", "write `{ kind = … }`")
-        return tuple(self._act(each, f"{place}[{at}]") for at, each in enumerate(raw))
+            self._faults.note("task.act", place, "a list of acts without an act", "write `{ kind = … }`")
+        return tuple(act for at, each in enumerate(raw) for act in self._act(each, f"{place}[{at}]", {}))
 
-    def field(self, kind: str, name: str, raw: Json, place: str) -> Value:
-        """The value of one field of a kind of act.
-
-        Raises:
-            TaskError: as `acts`.
-        """
-        if name == "to":
-            self._check_to(raw, place)
-            return self._maker.value(raw, place)
-        action = self._world.kinds[kind]
-        known = {field.encode_name: field for field in msgspec.structs.fields(action)}
-        if name not in known:
-            hint = near(name, known, f"its fields are {', '.join(known) or 'none'}")
-            raise TaskError("task.act", place, f"`{kind}` has no field `{name}`", hint)
-        value = self._maker.value(raw, place)
-        check_literal(raw, str if name in part_fields(action) else known[name].type, place)
-        return value
-
-    def _act(self, raw: Mapping[str, Json], place: str) -> Act:
+    def _act(self, raw: Written, place: str, moved: Mapping[str, str]) -> tuple[Act, ...]:
+        """The act, or nothing where it has no kind of its own."""
         kind = raw.get("kind")
+        where = moved.get("kind", f"{place}.kind")
         if not isinstance(kind, str):
-            raise TaskError("task.act", place, "an act needs a `kind`", 'write `kind = "noun.verb"`')
-        self._check_kind(kind, place)
-        when = raw.get("when")
-        if when is not None and not isinstance(when, str):
-            hint = "write it as text: `when = \"…\"`"
-            raise TaskError("task.type", f"{place}.when", "a condition is an expression", hint)
+            hint = 'write `kind = "noun.verb"`'
+            self._faults.note("task.act", where if kind else place, "an act needs a `kind`", hint)
+            return ()
+        self._check_kind(kind, where)
+        if kind not in self._world.kinds:
+            return ()
         fields = {
-            name: self.field(kind, name, value, f"{place}.{name}")
+            name: self._field(kind, name, value, moved.get(name, f"{place}.{name}"))
             for name, value in raw.items()
             if name not in ("kind", "when")
         }
         for field in msgspec.structs.fields(self._world.kinds[kind]):
-            if field.required and field.encode_name not in fields:
-                hint = f"write `{field.encode_name} = …`"
-                raise TaskError("task.act", place, f"`{kind}` needs the field `{field.encode_name}`", hint)
-        condition = None if when is None else self._maker.expression(when, f"{place}.when")
-        return Act(place, kind, fields, condition)
+            name = field.encode_name
+            if field.required and name not in fields:
+                hint = f"write `{name} = …`"
+                self._faults.note("task.act", place, f"`{kind}` needs the field `{name}`", hint)
+        return (Act(place, kind, fields, self._when(raw.get("when"), f"{place}.when")),)
+
+    def _when(self, raw: Json, place: str) -> Expression | None:
+        if raw is None or isinstance(raw, str):
+            return None if raw is None else self._maker.expression(raw, place)
+        problem = f"a condition is an expression, got {shown(raw)}"
+        self._faults.note("task.type", place, problem, 'write it as text: `when = "…"`')
+        return None
+
+    def _field(self, kind: str, name: str, raw: Json, place: str) -> Value:
+        """The value of one field of a kind of act."""
+        value = self._maker.value(raw, place)
+        if name == "to":
+            self._check_to(raw, place)
+            return value
+        action = self._world.kinds[kind]
+        known = {field.encode_name: field for field in msgspec.structs.fields(action)}
+        if name not in known:
+            hint = near(name, known, f"its fields are {', '.join(known) or 'none'}")
+            self._faults.note("task.act", place, f"`{kind}` has no field `{name}`", hint)
+        else:
+            # A part is written as text; the rules see its digest.
+            wanted = str if name in part_fields(action) else known[name].type
+            check_literal(raw, wanted, place, self._faults)
+        return value
 
     def _check_kind(self, kind: str, place: str) -> None:
         if kind in self._kinds:
             return
         if kind in self._world.kinds:
             hint = "add it to `tools`, or use one that is there"
-            raise TaskError("task.act", f"{place}.kind", f"`{kind}` is not among the task's tools", hint)
+            self._faults.note("task.act", place, f"`{kind}` is not among the task's tools", hint)
+            return
         hint = near(kind, self._kinds, f"there are {', '.join(sorted(self._kinds))}")
-        raise TaskError("task.act", f"{place}.kind", f"the market has no act `{kind}`", hint)
+        self._faults.note("task.act", place, f"the market has no act `{kind}`", hint)
 
     def _check_to(self, raw: Json, place: str) -> None:
-        if isinstance(raw, str) and not raw.startswith("=") and raw not in self._parties:
+        if not isinstance(raw, str):
+            self._faults.note("task.type", place, f"`to` is a party's name, got {shown(raw)}", _TO_HINT)
+        elif not raw.startswith("=") and "{" not in raw and raw not in self._parties:
             hint = near(raw, self._parties, f"there are {', '.join(self._parties)}")
-            raise TaskError("task.act", place, f"there is no party `{raw}`", hint)
+            self._faults.note("task.act", place, f"there is no party `{raw}`", hint)
 
 
-def check_literal(raw: Json, kind: Any, place: str) -> None:  # noqa: ANN401 - a type, as msgspec takes it
-    """Refuses a plain value that is not of the type; what is worked out when played is looked at then.
+_TO_HINT = 'write `to = "…"`'
 
-    Raises:
-        TaskError: `task.type`.
-    """
-    if isinstance(raw, str) and raw.startswith("="):
+
+def check_literal(raw: Json, kind: Any, place: str, faults: Faults) -> None:  # noqa: ANN401 - as msgspec takes it
+    """Notes a plain value that is not of the type; what is worked out when played is looked at then."""
+    if _is_worked_out(raw):
         return
-    if isinstance(raw, (dict, list)) and "=" in str(raw):
-        return
-    plain = "text" if isinstance(raw, str) and "{" in raw else raw
-    try:
-        msgspec.convert(plain, kind)
-    except msgspec.ValidationError as error:
-        raise TaskError("task.type", place, expected(str(error), raw), _type_hint(raw)) from None
+    found = complaint(raw, kind)
+    if found is not None:
+        faults.note("task.type", place + found.below, found.problem, found.hint)
 
 
-def expected(said: str, raw: Json) -> str:
-    """msgspec's complaint about a value, in an author's words."""
-    got = f"text `{raw}`" if isinstance(raw, str) else f"`{raw}`"
-    if said.startswith("Expected `"):
-        wanted = said.removeprefix("Expected `").partition("`")[0].replace(" | null", "")
-        if ", got" in said:
-            return f"expected {wanted}, got {got}"
-        return f"{said.partition(' - at')[0].replace('Expected', 'expected')}, got {got}"
-    return f"{said.partition(' - at')[0]}, got {got}"
-
-
-def _type_hint(raw: Json) -> str | None:
-    return "begin with `=` where it is an expression" if isinstance(raw, str) else None
+def _is_worked_out(raw: Json) -> bool:
+    """Whether there is an expression in a value."""
+    if isinstance(raw, str):
+        return raw.startswith("=") or "{" in raw
+    if isinstance(raw, dict):
+        return any(map(_is_worked_out, cast("dict[str, Json]", raw).values()))
+    return isinstance(raw, list) and any(map(_is_worked_out, cast("list[Json]", raw)))

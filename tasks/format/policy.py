@@ -1,27 +1,30 @@
 """Policies: what references, alternatives, mutations and cheats do, step by step.
 
-    steps in order:  skipped unless `when` · once for each of `each` (`it`, `i` from 1) · again as long as `while`
+    steps in order:  skipped unless `when` · once for each of `each` (`it`, `i` from 1) · again while `while`
 
-A mutation is the reference with one thing changed, so it is compiled from the
-changed steps like any other policy. A policy sees what its role sees, each time
-anew, and holds nothing but its place in the steps.
+A policy sees what its role sees, each time anew, and holds nothing but its
+place in the steps. A mutation is the reference with one thing changed, so it is
+compiled from the changed steps like any other policy; what isn't changed keeps
+its place in the reference, so a fault there is told once.
 
 Not here: who plays a policy (`tollbook.tasks.play`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from ...protocol.errors import TaskError
 from ...scorers.cel import Activation
 from ...scorers.lets import near
 from .acts import Act, ActMaker, Formed, first_that_holds
+from .faults import Faults, FirstFault
 from .file import MAX_LIST, MutationEntry, PolicyEntry, Step
 from .values import Expression, Json, Maker, Unformed
+
+_CHANGES = ("drop", "set", "do", "when", "each", "repeat")
 
 Held = Callable[[Json, int], Activation]
 """What the policy's role sees at this moment, with `it` and `i`."""
@@ -71,7 +74,24 @@ def _times(step: PolicyStep, held: Held, it: Json, i: int) -> Generator[Formed]:
             return
 
 
-def compile_policy(entry: PolicyEntry, maker: Maker, acts: ActMaker, place: str) -> Policy:
+class PlacedStep(NamedTuple):
+    """A step and its place; ``moved`` are the parts of it that stand elsewhere: `when`, `do`, `do.amount`."""
+
+    step: Step
+    place: str
+    moved: Mapping[str, str] = {}
+
+    def part(self, name: str) -> str:
+        """Where a part of it stands."""
+        return self.moved.get(name, f"{self.place}.{name}")
+
+
+def placed(steps: Sequence[Step], place: str) -> list[PlacedStep]:
+    """Steps as they stand at a place."""
+    return [PlacedStep(step, f"{place}.step[{at}]") for at, step in enumerate(steps)]
+
+
+def compile_policy(steps: Sequence[PlacedStep], maker: Maker, acts: ActMaker, place: str) -> Policy:
     """The policy of these steps.
 
     Raises:
@@ -81,59 +101,85 @@ def compile_policy(entry: PolicyEntry, maker: Maker, acts: ActMaker, place: str)
     def expression(source: str | None, where: str) -> Expression | None:
         return None if source is None else maker.expression(source, where)
 
-    def step(each: Step, where: str) -> PolicyStep:
+    def compiled(each: PlacedStep) -> PolicyStep:
+        fields = {name.removeprefix("do."): at for name, at in each.moved.items() if name.startswith("do.")}
         return PolicyStep(
-            where,
-            acts.acts(each.do, f"{where}.do"),
-            expression(each.when, f"{where}.when"),
-            expression(each.each, f"{where}.each"),
-            expression(each.repeat, f"{where}.while"),
+            each.place,
+            acts.acts(each.step.do, each.part("do"), fields),
+            expression(each.step.when, each.part("when")),
+            expression(each.step.each, each.part("each")),
+            expression(each.step.repeat, each.part("while")),
         )
 
-    return Policy(place, tuple(step(each, f"{place}.step[{at}]") for at, each in enumerate(entry.step)))
+    if not steps:
+        hint = "write `step = [{ do = … }]`"
+        maker.faults.note("task.act", f"{place}.step", "a policy without a step", hint)
+    return Policy(place, tuple(compiled(each) for each in steps))
 
 
 def mutated(reference: PolicyEntry, mutation: MutationEntry, place: str) -> PolicyEntry:
     """The reference with the mutation's change.
 
     Raises:
-        TaskError: `task.mutation`, for a step that there isn't, or for nothing that is changed.
+        TaskError: as `changed_steps` notes.
     """
-    steps = list(reference.step)
-    changes = (mutation.drop, mutation.set, mutation.do, mutation.when, mutation.each, mutation.repeat)
-    if not any(changes) and mutation.before is None and not mutation.let:
+    steps = changed_steps(reference, mutation, place, FirstFault())
+    return PolicyEntry(step=[each.step for each in steps], let={**reference.let, **mutation.let})
+
+
+def changed_steps(
+    reference: PolicyEntry, mutation: MutationEntry, place: str, faults: Faults
+) -> list[PlacedStep]:
+    """The steps of the reference with the mutation's change.
+
+    Notes `task.mutation`, for a step that there isn't, and for a change of nothing.
+    """
+    steps = placed(reference.step, "reference")
+    is_change = any(getattr(mutation, name) not in (None, False, {}) for name in _CHANGES)
+    if not is_change and mutation.before is None and not mutation.let:
         hint = "give `drop`, `set`, `do`, `when`, `each`, `while`, `let` or `before`"
-        raise TaskError("task.mutation", place, "it changes nothing", hint)
-    if mutation.step is not None:
-        at = _place_of(mutation.step, steps, f"{place}.step")
-        steps[at : at + 1] = _changed(steps[at], mutation, place)
-    elif any(changes):
-        hint = "name the step that it changes: `step = \"…\"`"
-        raise TaskError("task.mutation", place, "a change of no step", hint)
+        faults.note("task.mutation", place, "it changes nothing", hint)
+    elif mutation.step is not None:
+        at = _place_of(mutation.step, reference.step, f"{place}.step", faults)
+        if at is not None:
+            steps[at : at + 1] = _changed(steps[at], mutation, place, faults)
+    elif is_change:
+        hint = 'name the step that it changes: `step = "…"`'
+        faults.note("task.mutation", place, "a change of no step", hint)
     elif mutation.before is not None:
-        steps.insert(0, Step(do=mutation.before))
-    return PolicyEntry(step=steps, let={**reference.let, **mutation.let})
+        steps.insert(0, _before(mutation.before, None, place))
+    return steps
 
 
-def _place_of(name: str, steps: Sequence[Step], place: str) -> int:
+def _place_of(name: str, steps: Sequence[Step], place: str, faults: Faults) -> int | None:
     names = [step.id for step in steps]
-    if name not in names:
-        known = [each for each in names if each is not None]
-        hint = near(name, known, f"its steps are {', '.join(known) or 'without ids'}")
-        raise TaskError("task.mutation", place, f"the reference has no step `{name}`", hint)
-    return names.index(name)
+    if name in names:
+        return names.index(name)
+    known = [each for each in names if each is not None]
+    hint = near(name, known, f"its steps are {', '.join(known) or 'without ids'}")
+    faults.note("task.mutation", place, f"the reference has no step `{name}`", hint)
+    return None
 
 
-def _changed(step: Step, mutation: MutationEntry, place: str) -> list[Step]:
-    before = [] if mutation.before is None else [Step(do=mutation.before, when=step.when)]
+def _before(act: dict[str, Any], when: str | None, place: str, at: str = "") -> PlacedStep:
+    return PlacedStep(Step(do=act, when=when), f"{place}.before", {"do": f"{place}.before", "when": at})
+
+
+def _changed(old: PlacedStep, mutation: MutationEntry, place: str, faults: Faults) -> list[PlacedStep]:
+    step = old.step
+    before = [] if mutation.before is None else [_before(mutation.before, step.when, place, old.part("when"))]
     if mutation.drop:
         return before
+    given = {"do": mutation.do, "when": mutation.when, "each": mutation.each, "while": mutation.repeat}
+    moved = {name: f"{place}.{name}" for name, value in given.items() if value is not None}
     do = step.do if mutation.do is None else mutation.do
     if mutation.set:
         if isinstance(do, list):
-            hint = "write the whole `do` anew"
-            raise TaskError("task.mutation", f"{place}.set", "`set` changes one act, and the step has a list", hint)
-        do = {**do, **mutation.set}
+            problem = "`set` changes one act, and the step has a list"
+            faults.note("task.mutation", f"{place}.set", problem, "write the whole `do` anew")
+        else:
+            do = {**do, **mutation.set}
+            moved.update({f"do.{name}": f"{place}.set.{name}" for name in mutation.set})
     changed = replace(
         step,
         do=do,
@@ -141,4 +187,4 @@ def _changed(step: Step, mutation: MutationEntry, place: str) -> list[Step]:
         each=step.each if mutation.each is None else mutation.each,
         repeat=step.repeat if mutation.repeat is None else mutation.repeat,
     )
-    return [*before, changed]
+    return [*before, PlacedStep(changed, old.place, moved)]

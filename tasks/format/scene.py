@@ -13,6 +13,7 @@ Source: the task format, "The case view"; design section 7.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,23 +26,32 @@ from ...scorers.acts import plain
 from ...scorers.cel import Activation, activation, drawing
 from ...scorers.lets import near
 from . import places
-from .acts import check_literal, expected
+from .acts import check_literal
 from .file import MAX_LIST
+from .kinds import shown, told
 from .values import Expression, Json, Maker, Text, Unformed, Value
+from .where import located
 
 if TYPE_CHECKING:
     from ...protocol.tables import Facts
     from ...protocol.world import StartRows, World
+    from .faults import Faults
     from .file import TaskFile
 
 Values = dict[str, Json]
 FactRows = Mapping[str, Mapping[str, Mapping[str, Json]]]
 
 _DRAW_LABEL = "draw:"
+_ROW = re.compile(r"row `([^`]+)` of `([^`]+)`")
+"""How a market names a start row that is wrong."""
 
 
 class Scene(NamedTuple):
-    """A case, worked out: its parameters, the start rows, what each party alone is told, the actor's brief."""
+    """A case, worked out.
+
+    ``case`` are its parameters, and as `id` its name; ``mandates`` what each party
+    alone is told; ``brief`` is the actor's.
+    """
 
     case_name: str
     seed: str
@@ -61,42 +71,59 @@ class _Rows(NamedTuple):
     columns: Mapping[str, Value]
 
 
+class _Made(NamedTuple):
+    """Start rows, and the place of the entry that each was made from."""
+
+    rows: StartRows
+    places: dict[tuple[str, str], str]
+
+    def add(self, row: _Rows, key: str, held: Activation) -> None:
+        """Works out a row.
+
+        Raises:
+            TaskError: `task.facts`, there is one of this key.
+        """
+        if key in self.rows[row.table]:
+            problem = f"row `{key}` of `{row.table}` is already made by `{self.places[row.table, key]}`"
+            hint = "`each` makes keys of a name and 1, 2, …: rename one"
+            raise TaskError("task.facts", row.place, problem, hint)
+        self.places[row.table, key] = row.place
+        self.rows[row.table][key] = _columns(row, key, held)
+
+    def place(self, table: str, key: str) -> str:
+        """The place of a row; one that the market made belongs to none of them."""
+        return self.places.get((table, key), "facts")
+
+
 class SceneMaker:
     """Works out the cases of a task."""
 
-    def __init__(self, file: TaskFile, world: World) -> None:
-        """For a task file, whose values are compiled here.
+    def __init__(self, file: TaskFile, world: World, faults: Faults, text: str = "") -> None:
+        """For a task file, whose values are compiled here; faults of staging have their line in ``text``.
 
-        Raises:
-            TaskError: `task.facts`, `task.type`, and as `Maker`.
+        Notes `task.facts`, `task.type`, and as `Maker`.
         """
         self._file = file
         self._world = world
-        self._maker = Maker(places.SCENE, "")
-        self._cases = {
-            name: {
-                field: self._maker.value(raw, f"case.{name}.{field}")
-                for field, raw in {**file.defaults, **values}.items()
-            }
-            for name, values in file.case.items()
-        }
-        self._rows = [
-            self._row(table, key, columns) for table, rows in file.facts.items() for key, columns in rows.items()
-        ]
+        self._text = text
+        self._faults = faults
+        parameters = Maker(places.PARAMETER, "", faults=faults)
+        self._cases = {name: _parameters(file, name, parameters) for name in file.case}
+        self._row_maker = Maker(places.ROW, "", faults=faults)
+        self._each_maker = Maker(places.SCENE, "", faults=faults)
+        rows = [(table, key, row) for table, keyed in file.facts.items() for key, row in keyed.items()]
+        self._rows = [made for each in rows for made in self._row(*each)]
         self._mandates = {
-            name: {
-                field: self._maker.value(raw, f"party.{name}.mandate.{field}")
-                for field, raw in party.mandate.items()
-            }
+            name: _values(party.mandate, f"party.{name}.mandate", self._row_maker)
             for name, party in file.party.items()
         }
-        brief = Maker(places.BRIEF, "brief")
+        brief = Maker(places.BRIEF, "brief", faults=faults)
         self._brief: Text = brief.text(file.brief, "brief")
-        oracle = Maker(places.ORACLE, "oracle")
+        oracle = Maker(places.ORACLE, "oracle", faults=faults)
         self._oracle = {
             name: oracle.expression(source, f"oracle.{name}") for name, source in file.oracle.items()
         }
-        self.makers = (self._maker, brief, oracle)
+        self.makers = (parameters, self._row_maker, self._each_maker, brief, oracle)
 
     def seed(self, case: str, trial: int) -> str:
         """The seed, in hex, of a trial of a case."""
@@ -111,15 +138,17 @@ class SceneMaker:
         if case not in self._cases:
             hint = near(case, self._cases, f"there are {', '.join(self._cases)}")
             raise TaskError("task.case", "case", f"there is no case `{case}`", hint)
-        with drawing(self._draw(seed)), _told(case):
-            parameters = _worked_out(self._cases[case], lambda found: {"case": found})
-            rows = self._start_rows(parameters)
+        with drawing(self._draw(seed)), self._told(case):
+            parameters = _worked_out(self._cases[case], lambda found: {"case": found}, {"id": case})
+            made = self._start_rows(parameters)
+            rows = made.rows
             mandates = {
                 name: _worked_out(values, lambda _found: {"case": parameters, "facts": rows})
                 for name, values in self._mandates.items()
             }
-            facts = self._facts(rows)
-            held = {"case": parameters, "facts": plain_rows(facts), "mandate": mandates.get(self._file.actor, {})}
+            facts = self._facts(made)
+            mandate = mandates.get(self._file.actor, {})
+            held = {"case": parameters, "facts": plain_rows(facts), "mandate": mandate}
             brief = self._brief.value(activation(held))
         return Scene(case, seed, parameters, facts, mandates, brief.strip())
 
@@ -133,7 +162,7 @@ class SceneMaker:
             return {}
         rows = plain_rows(scene.facts)
         initial = {table: list(found.values()) for table, found in rows.items()}
-        with _told(scene.case_name):
+        with self._told(scene.case_name):
             values = {name: expression.value for name, expression in self._oracle.items()}
             fixed = {"case": scene.case, "facts": rows, "initial": initial}
             return _worked_out(values, lambda found: {**fixed, "oracle": found})
@@ -141,50 +170,74 @@ class SceneMaker:
     def _draw(self, seed: str) -> Callable[[str, int, int], int]:
         return lambda label, low, high: Draws(seed, _DRAW_LABEL + label).integer(low, high)
 
-    def _row(self, table: str, key: str, columns: Mapping[str, Any]) -> _Rows:
+    @contextmanager
+    def _told(self, case: str) -> Generator[None]:
+        """Within it what can't be worked out is an error of the file, told with its line and the case."""
+        try:
+            yield
+        except Unformed as error:
+            fault = TaskError("task.value", error.place, f"case `{case}`: {error.text}", error.hint)
+            raise located(fault, self._text) from None
+        except TaskError as error:
+            fault = TaskError(error.code, error.place, f"case `{case}`: {error.problem}", error.hint)
+            raise located(fault, self._text) from None
+
+    def _row(self, table: str, key: str, columns: Mapping[str, Any]) -> list[_Rows]:
+        """The rows of an entry, or nothing where there is no such table."""
         place = f"facts.{table}.{key}"
         kind = self._world.tables.get(table)
         if kind is None:
             hint = near(table, list(self._world.tables), f"there are {', '.join(sorted(self._world.tables))}")
-            raise TaskError("task.facts", place, f"the market has no table `{table}`", hint)
+            self._faults.note("task.facts", place, f"the market has no table `{table}`", hint)
+            return []
         known = {field.encode_name: field for field in msgspec.structs.fields(kind)}
         each = columns.get("each")
         if each is not None and not isinstance(each, str):
-            raise TaskError("task.type", f"{place}.each", "expected an expression", 'write `each = "…"`')
+            problem = f"expected an expression, got {shown(each)}"
+            self._faults.note("task.type", f"{place}.each", problem, 'write it as text: `each = "…"`')
+        maker = self._row_maker if each is None else self._each_maker
         values: dict[str, Value] = {}
         for name, raw in columns.items():
             if name == "each":
                 continue
+            values[name] = maker.value(raw, f"{place}.{name}")
             if name not in known:
                 hint = near(name, known, f"its columns are {', '.join(known)}")
-                raise TaskError("task.facts", f"{place}.{name}", f"`{table}` has no column `{name}`", hint)
-            values[name] = self._maker.value(raw, f"{place}.{name}")
-            check_literal(raw, known[name].type, f"{place}.{name}")
-        goes_through = None if each is None else self._maker.expression(each, f"{place}.each")
-        return _Rows(table, key, place, goes_through, values)
+                self._faults.note("task.facts", f"{place}.{name}", f"`{table}` has no column `{name}`", hint)
+            else:
+                check_literal(raw, known[name].type, f"{place}.{name}", self._faults)
+        listed = isinstance(each, str)
+        goes_through = self._row_maker.expression(each, f"{place}.each") if listed else None
+        return [_Rows(table, key, place, goes_through, values)]
 
-    def _start_rows(self, case: Values) -> StartRows:
-        """The start rows as the file gives them, each with its key as `id`."""
-        found: StartRows = {table: {} for table in self._world.tables}
+    def _start_rows(self, case: Values) -> _Made:
+        """The start rows as the file gives them, each with its key as `id`.
+
+        Raises:
+            TaskError: `task.facts`, two rows have one key.
+            Unformed: a value can't be worked out.
+        """
+        made = _Made({table: {} for table in self._world.tables}, {})
         for row in self._rows:
-            names: dict[str, Json] = {"case": case, "facts": found}
+            names: dict[str, Json] = {"case": case, "facts": made.rows}
             if row.each is None:
-                found[row.table][row.key] = _columns(row, row.key, activation(names))
+                made.add(row, row.key, activation(names))
                 continue
             for i, it in enumerate(row.each.elements(activation(names), MAX_LIST), 1):
-                key = f"{row.key}{i}"
-                found[row.table][key] = _columns(row, key, activation({**names, "it": it, "i": i}))
-        return found
+                made.add(row, f"{row.key}{i}", activation({**names, "it": it, "i": i}))
+        return made
 
-    def _facts(self, rows: StartRows) -> Facts:
+    def _facts(self, made: _Made) -> Facts:
         bare = {
-            table: {key: _without_id(row) for key, row in keyed.items()} for table, keyed in rows.items()
+            table: {key: _without_id(row) for key, row in keyed.items()} for table, keyed in made.rows.items()
         }
         world = self._world
         try:
             whole = world.complete(bare)
             typed = [
-                (table, key, self._typed(table, key, row)) for table in whole for key, row in whole[table].items()
+                (table, key, _typed(world, row, table, made.place(table, key)))
+                for table in whole
+                for key, row in whole[table].items()
             ]
             for table, _key, row in typed:
                 world.check_row(table, row)
@@ -192,23 +245,19 @@ class SceneMaker:
         except TaskError:
             raise
         except TollbookError as error:
-            raise TaskError("task.facts", "facts", error.text, error.hint) from None
+            named = _ROW.search(error.text)
+            place = made.place(named[2], named[1]) if named else "facts"
+            hint = error.hint or "correct the row, or leave out what follows from the others"
+            raise TaskError("task.facts", place, error.text, hint) from None
 
-    def _typed(self, table: str, key: str, row: Mapping[str, Json]) -> msgspec.Struct:
-        kind = self._world.tables[table]
-        try:
-            return msgspec.convert(row, kind)
-        except msgspec.ValidationError as error:
-            said = str(error)
-            column = said.rpartition("`$.")[2].rstrip("`") if "`$." in said else ""
-            place = ".".join(part for part in ("facts", table, key, column) if part)
-            if "missing required field" in said:
-                missing = said.split("`")[1]
-                raise TaskError(
-                    "task.facts", place, f"the column `{missing}` is missing", f"write `{missing} = …`"
-                ) from None
-            value = row.get(column.partition("[")[0].partition(".")[0])
-            raise TaskError("task.facts", place, expected(said, value)) from None
+
+def _typed(world: World, row: Mapping[str, Json], table: str, place: str) -> msgspec.Struct:
+    kind = world.tables[table]
+    try:
+        return msgspec.convert(row, kind)
+    except msgspec.ValidationError as error:
+        found = told(str(error), row, kind)
+        raise TaskError("task.facts", place + found.below, found.problem, found.hint) from None
 
 
 def plain_rows(facts: Facts) -> dict[str, dict[str, Values]]:
@@ -219,6 +268,19 @@ def plain_rows(facts: Facts) -> dict[str, dict[str, Values]]:
     return found
 
 
+def _parameters(file: TaskFile, case: str, maker: Maker) -> dict[str, Value]:
+    """The parameters of a case, those of every case first."""
+    own = file.case[case]
+    return {
+        name: maker.value(raw, f"case.{case}.{name}" if name in own else f"defaults.{name}")
+        for name, raw in {**file.defaults, **own}.items()
+    }
+
+
+def _values(raw: Mapping[str, Json], place: str, maker: Maker) -> dict[str, Value]:
+    return {name: maker.value(each, f"{place}.{name}") for name, each in raw.items()}
+
+
 def _columns(row: _Rows, key: str, held: Activation) -> Values:
     return {**{name: value(held) for name, value in row.columns.items()}, "id": key}
 
@@ -227,18 +289,13 @@ def _without_id(row: Values) -> Values:
     return {name: value for name, value in row.items() if name != "id"}
 
 
-def _worked_out(values: Mapping[str, Value], names: Callable[[Values], Mapping[str, Json]]) -> Values:
+def _worked_out(
+    values: Mapping[str, Value],
+    names: Callable[[Values], Mapping[str, Json]],
+    before: Mapping[str, Json] | None = None,
+) -> Values:
     """The values in their order, each of which may use those before it."""
-    found: Values = {}
+    found: Values = dict(before or {})
     for name, value in values.items():
         found[name] = value(activation(names(dict(found))))
     return found
-
-
-@contextmanager
-def _told(case: str) -> Generator[None]:
-    """Within it a value that can't be worked out is an error of the file, told with the case."""
-    try:
-        yield
-    except Unformed as error:
-        raise TaskError("task.value", error.place, f"case `{case}`: {error.text}") from None

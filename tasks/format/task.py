@@ -1,54 +1,39 @@
 """A task, compiled: every expression of its file ready to run, every name looked up.
 
-    TaskFile + the market's rules  ──compile_task──►  Task  ──stage(case, seed)──►  Scene     (`scene`)
+    TaskFile + the market's rules  ──examine──►  Task  ──stage(case, seed)──►  Scene     (`scene`)
 
 All faults of a file are collected, so that an author sees them at once; the
 first one is what a run stops at.
 
-Not here: the form of the file (`file`), what only playing shows (`tollbook.tasks.lint`).
+Not here: the form of the file (`read`), what only playing shows (`tollbook.tasks.lint`).
 
 Source: the task format; design section 5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
-from fnmatch import fnmatchcase
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
 from ...protocol.bodies import WorldRef
-from ...protocol.errors import TaskError, TollbookError, WorldError
+from ...protocol.errors import TaskError, WorldError
 from ...protocol.world import World, latest, world_of
-from ...scorers.cel import Scope
+from ...scorers.cel import JUDGE, Scope
 from ...scorers.lets import near
 from ...scorers.predicates import PredicateSet
-from ...scorers.schema import Record, Shape, check_names, shapes_of, unknown_names
+from ...scorers.schema import Record, Shape, shapes_of, unknown_names
 from . import places
-from .acts import Act, ActMaker
-from .file import ScriptEntry, TaskFile, read
-from .policy import Policy, compile_policy, mutated
+from .acts import ActMaker
+from .faults import Faults
+from .file import CheatEntry, MutationEntry, PolicyEntry, ScriptEntry, TaskFile
+from .judge import compile_predicates
+from .parties import OPERATOR, check_parties, offered
+from .policy import PlacedStep, Policy, changed_steps, compile_policy, placed
+from .read import read_all
 from .scene import SceneMaker
+from .script import Script, compile_script
 from .values import Expression, Maker
-
-OPERATOR = "operator"
-
-
-class ScriptRule(NamedTuple):
-    """A rule of a script: the kinds it answers (None for all of the script's), when, and the acts."""
-
-    place: str
-    on: frozenset[str] | None
-    when: Expression | None
-    do: tuple[Act, ...]
-
-
-class Script(NamedTuple):
-    """A counterparty's script."""
-
-    on: frozenset[str]
-    rules: tuple[ScriptRule, ...]
 
 
 class Mutation(NamedTuple):
@@ -108,207 +93,122 @@ def load_task(text: str, ref: WorldRef | None = None) -> Task:
     return task
 
 
-def examine(text: str, ref: WorldRef | None = None) -> tuple[Task | None, list[TaskError]]:
-    """The task of a file's text, or None and every fault of the file."""
-    try:
-        file = read(text)
-        found = _world(file, ref)
-    except TaskError as fault:
-        return None, [fault]
-    compiler = _Compiler(text, file, *found)
-    task = compiler.task()
-    return (None if compiler.faults else task), compiler.faults
+def examine(text: str, ref: WorldRef | None = None) -> tuple[Task | None, Sequence[TaskError]]:
+    """The task of a file's text, or None and every fault of the file, from top to bottom."""
+    faults = Faults()
+    file = read_all(text, faults)
+    found = None if file is None else _world(file, ref, faults)
+    if file is None or found is None:
+        return None, faults.located(text)
+    task = _Compiler(text, file, *found, faults).task()
+    return (None if faults.found else task), faults.located(text)
 
 
-def _world(file: TaskFile, ref: WorldRef | None) -> tuple[World, WorldRef]:
+def _world(file: TaskFile, ref: WorldRef | None, faults: Faults) -> tuple[World, WorldRef] | None:
     try:
         found = latest(file.world) if ref is None else ref
         world = world_of(found)
     except WorldError as error:
-        raise TaskError("task.world", "world", error.text, error.hint) from None
+        is_params = error.code == "world.params"
+        problem = f"world `{file.world}` takes parameters, which a task can't give"
+        hint = "a task plays in a world without parameters: `commerce`"
+        told = (problem, hint) if is_params else (error.text, error.hint)
+        faults.note("task.world", "world", *told)
+        return None
     if found.name != file.world:
-        raise TaskError("task.world", "world", f"the task is of world `{file.world}`, not of `{found.name}`")
+        problem = f"the task is of world `{file.world}`, not of `{found.name}`"
+        faults.note("task.world", "world", problem, f'write `world = "{found.name}"`')
+        return None
     return world, found
 
 
 class _Compiler:
-    """Compiles a file section by section, and collects what is wrong."""
+    """Compiles a file section by section, and notes what is wrong."""
 
-    def __init__(self, text: str, file: TaskFile, world: World, ref: WorldRef) -> None:
+    def __init__(self, text: str, file: TaskFile, world: World, ref: WorldRef, faults: Faults) -> None:
         self._text = text
         self._file = file
         self._world = world
         self._ref = ref
-        self._case_names = {name for values in file.case.values() for name in values} | {*file.defaults, "id"}
+        self._faults = faults
+        self._case_names = {"id", *file.defaults, *(name for values in file.case.values() for name in values)}
         self._makers: list[tuple[Maker, dict[str, Shape]]] = []
-        self.faults: list[TaskError] = []
+        self._shown = shapes_of(world)
+        self._tools = offered(file, world, faults)
+        self._roles = {name: party.role or name for name, party in file.party.items()}
+        self._roles.setdefault(OPERATOR, OPERATOR)
 
     def task(self) -> Task | None:
+        """The task; None where there is a fault."""
         file = self._file
-        roles = {name: party.role or name for name, party in file.party.items()}
-        roles.setdefault(OPERATOR, OPERATOR)
-        self._parties = tuple(roles)
-        self._check_top(roles)
-        self._tools = self._offered()
+        check_parties(file, self._world, self._faults)
+        scenes = SceneMaker(file, self._world, self._faults, self._text)
+        self._makers += [(maker, self._shapes(self._mandate())) for maker in scenes.makers]
         scripts = {name: self._script(name, entry) for name, entry in file.script.items()}
-        predicates = self._predicates()
-        ends = None
-        with self._guard():
-            ends = self._maker(places.ENDS, "", {}, {}).expression(file.ends, "ends")
-        policies = self._policies()
-        scenes = None
-        with self._guard():
-            scenes = SceneMaker(file, self._world)
-            self._makers += [(maker, self._shapes(self._mandate())) for maker in scenes.makers]
+        ends = self._maker(places.ENDS, "", {}, {}).expression(file.ends, "ends")
+        reference = self._policy(placed(file.reference.step, "reference"), file.reference.let, "reference")
+        alternatives = {name: self._alternative(name, entry) for name, entry in file.alternative.items()}
+        mutations = {name: self._mutation(name, entry) for name, entry in file.mutation.items()}
+        cheats = {name: self._cheat(name, entry) for name, entry in file.cheat.items()}
+        judge = self._maker(JUDGE, "", file.let, self._mandate())
+        predicates = compile_predicates(file, judge)
         self._check_shapes()
-        if self.faults:
+        if predicates is None or self._faults.found:
             return None
-        assert predicates is not None
-        assert ends is not None
-        assert scenes is not None
-        task = Task(
+        return Task(
             text=self._text,
             digest=sha256(self._text.encode()).hexdigest(),
             file=file,
             world=self._world,
             ref=self._ref,
-            roles=roles,
+            roles=self._roles,
             tools=self._tools,
             ends=ends,
-            scripts={name: script for name, script in scripts.items() if script is not None},
+            scripts=scripts,
             predicates=predicates,
+            reference=reference,
+            alternatives=alternatives,
+            mutations=mutations,
+            cheats=cheats,
             scenes=scenes,
-            **policies,
         )
-        return task
 
-    @contextmanager
-    def _guard(self, place: str = "") -> Generator[None]:
-        try:
-            yield
-        except TaskError as fault:
-            self.faults.append(fault)
-        except TollbookError as error:
-            self.faults.append(TaskError("task.expression", place, error.text, error.hint))
-
-    def _fault(self, code: str, place: str, problem: str, hint: str | None = None) -> None:
-        self.faults.append(TaskError(code, place, problem, hint))
-
-    def _check_top(self, roles: Mapping[str, str]) -> None:
-        file = self._file
-        if file.actor not in file.party:
-            hint = near(file.actor, file.party, f"write `{file.actor} = {{}}` under `[party]`")
-            self._fault("task.party", "actor", f"there is no party `{file.actor}`", hint)
-        for name in file.script:
-            if name not in roles or name == file.actor:
-                what = "the actor has no script" if name == file.actor else f"there is no party `{name}`"
-                self._fault("task.party", f"script.{name}", what, near(name, file.party))
-        known = {role for allowed in self._world.roles.values() for role in allowed}
-        for name, role in roles.items():
-            if known and role not in known:
-                hint = near(role, sorted(known), f"there are {', '.join(sorted(known))}")
-                self._fault("task.party", f"party.{name}.role", f"the market has no role `{role}`", hint)
-        if file.factor is not None:
-            for case, values in file.case.items():
-                if file.factor not in {**file.defaults, **values}:
-                    hint = near(file.factor, values, "name the parameter that the cases vary")
-                    problem = f"case `{case}` has no parameter `{file.factor}`"
-                    self._fault("task.case", "factor", problem, hint)
-
-    def _offered(self) -> tuple[str, ...]:
-        """The kinds of act that the actor is offered, in the market's order."""
-        file, world = self._file, self._world
-        role = (file.party[file.actor].role or file.actor) if file.actor in file.party else file.actor
-        open_to = [kind for kind in world.kinds if role in world.roles.get(kind, (role,))]
-        offered = [kind for kind in open_to if kind not in world.unoffered]
-        if file.tools is None:
-            return tuple(offered)
-        wanted: set[str] = set()
-        for at, pattern in enumerate(file.tools):
-            found = {kind for kind in offered if fnmatchcase(kind, pattern)}
-            if not found:
-                hint = near(pattern, offered, f"there are {', '.join(offered)}")
-                self._fault("task.tools", f"tools[{at}]", f"`{pattern}` is no tool of a {role}", hint)
-            wanted |= found
-        return tuple(kind for kind in offered if kind in wanted)
-
-    def _script(self, name: str, entry: ScriptEntry) -> Script | None:
+    def _script(self, name: str, entry: ScriptEntry) -> Script:
         place = f"script.{name}"
-        with self._guard():
-            maker = self._maker(places.SCRIPT, place, entry.let, self._file.party[name].mandate)
-            acts = ActMaker(self._world, maker, tuple(self._world.kinds), self._parties)
-            on = self._kinds(entry.on, f"{place}.on")
-            rules: list[ScriptRule] = []
-            for at, rule in enumerate(entry.rule):
-                where = f"{place}.rule[{at}]"
-                when = None if rule.when is None else maker.expression(rule.when, f"{where}.when")
-                only = None if rule.on is None else self._kinds(rule.on, f"{where}.on")
-                if only is not None and not only <= on:
-                    hint = f"add it to `{place}.on`"
-                    self._fault("task.script", f"{where}.on", "the script isn't called on these kinds", hint)
-                rules.append(ScriptRule(where, only, when, acts.acts(rule.do, f"{where}.do")))
-            return Script(on, tuple(rules))
-        return None
+        party = self._file.party.get(name)
+        maker = self._maker(places.SCRIPT, place, entry.let, {} if party is None else party.mandate)
+        acts = ActMaker(self._world, maker, tuple(self._world.kinds), tuple(self._roles))
+        return compile_script(entry, place, self._world, maker, acts)
 
-    def _kinds(self, on: str | Sequence[str], place: str) -> frozenset[str]:
-        kinds = [on] if isinstance(on, str) else list(on)
-        for kind in kinds:
-            if kind != "start" and kind not in self._world.kinds:
-                hint = near(kind, [*self._world.kinds, "start"])
-                self._fault("task.script", place, f"the market has no act `{kind}`", hint)
-        return frozenset(kinds)
+    def _alternative(self, name: str, entry: PolicyEntry) -> Policy:
+        place = f"alternative.{name}"
+        self._cases(entry.cases, f"{place}.cases")
+        return self._policy(placed(entry.step, place), entry.let, place)
 
-    def _predicates(self) -> PredicateSet | None:
-        file = self._file
-        predicates = None
-        with self._guard("predicate"):
-            predicates = PredicateSet(
-                file.id, file.predicate, caps=file.cap, lets=file.let, oracle=file.oracle, title=file.title
-            )
-        if predicates is None:
-            return None
-        with self._guard("predicate"):
-            _ = predicates.programs
-            check_names(predicates, self._shapes(self._mandate()))
-        return predicates
+    def _cheat(self, name: str, entry: CheatEntry) -> Cheat:
+        place = f"cheat.{name}"
+        return Cheat(self._policy(placed(entry.step, place), entry.let, place), entry.points)
 
-    def _policies(self) -> dict[str, object]:
-        file = self._file
-        alternatives: dict[str, Policy] = {}
-        mutations: dict[str, Mutation] = {}
-        cheats: dict[str, Cheat] = {}
-        reference = self._policy(file.reference, "reference")
-        for name, entry in file.alternative.items():
-            place = f"alternative.{name}"
-            self._cases(entry.cases, f"{place}.cases")
-            policy = self._policy(entry, place)
-            if policy is not None:
-                alternatives[name] = policy
-        for name, entry in file.mutation.items():
-            place = f"mutation.{name}"
-            loses = self._loses(entry.loses, f"{place}.loses")
-            cases = self._cases(entry.cases, f"{place}.cases")
-            with self._guard():
-                policy = self._policy(mutated(file.reference, entry, place), place)
-                if policy is not None:
-                    mutations[name] = Mutation(policy, loses, cases)
-        for name, entry in file.cheat.items():
-            policy = self._policy(entry, f"cheat.{name}")
-            if policy is not None:
-                cheats[name] = Cheat(policy, entry.points)
-        return {
-            "reference": reference,
-            "alternatives": alternatives,
-            "mutations": mutations,
-            "cheats": cheats,
-        }
+    def _mutation(self, name: str, entry: MutationEntry) -> Mutation:
+        place, reference = f"mutation.{name}", self._file.reference
+        loses = self._loses(entry.loses, f"{place}.loses")
+        cases = self._cases(entry.cases, f"{place}.cases")
+        steps = changed_steps(reference, entry, place, self._faults)
+        unchanged = {let: f"reference.let.{let}" for let in reference.let if let not in entry.let}
+        policy = self._policy(steps, {**reference.let, **entry.let}, place, unchanged)
+        return Mutation(policy, loses, cases)
 
-    def _policy(self, entry: object, place: str) -> Policy | None:
-        with self._guard():
-            maker = self._maker(places.POLICY, place, entry.let, self._mandate())
-            acts = ActMaker(self._world, maker, self._tools, self._parties)
-            return compile_policy(entry, maker, acts, place)
-        return None
+    def _policy(
+        self,
+        steps: Sequence[PlacedStep],
+        lets: Mapping[str, str],
+        place: str,
+        elsewhere: Mapping[str, str] | None = None,
+    ) -> Policy:
+        """The policy of these steps; ``elsewhere`` are the places of lets that don't stand at its own."""
+        maker = self._maker(places.POLICY, place, lets, self._mandate(), elsewhere)
+        acts = ActMaker(self._world, maker, self._tools, tuple(self._roles))
+        return compile_policy(steps, maker, acts, place)
 
     def _loses(self, names: Sequence[str], place: str) -> tuple[str, ...]:
         known = self._file.predicate
@@ -317,10 +217,10 @@ class _Compiler:
         for name in names:
             if name not in known:
                 hint = near(name, known, f"there are {', '.join(known)}")
-                self._fault("task.mutation", place, f"there is no predicate `{name}`", hint)
+                self._faults.note("task.mutation", place, f"there is no predicate `{name}`", hint)
         if not names:
-            hint = "name the predicates that it loses, or [\"*\"] for all"
-            self._fault("task.mutation", place, "a mutation that loses nothing shows nothing", hint)
+            hint = 'name the predicates that it loses, or ["*"] for all'
+            self._faults.note("task.mutation", place, "a mutation that loses nothing shows nothing", hint)
         return tuple(sorted(names))
 
     def _cases(self, names: Sequence[str] | None, place: str) -> tuple[str, ...]:
@@ -328,11 +228,18 @@ class _Compiler:
         for name in names or ():
             if name not in known:
                 hint = near(name, known, f"there are {', '.join(known)}")
-                self._fault("task.case", place, f"there is no case `{name}`", hint)
+                self._faults.note("task.case", place, f"there is no case `{name}`", hint)
         return tuple(known) if names is None else tuple(names)
 
-    def _maker(self, scope: Scope, place: str, lets: Mapping[str, str], mandate: Mapping[str, object]) -> Maker:
-        maker = Maker(scope, place, lets)
+    def _maker(
+        self,
+        scope: Scope,
+        place: str,
+        lets: Mapping[str, str],
+        mandate: Mapping[str, object],
+        elsewhere: Mapping[str, str] | None = None,
+    ) -> Maker:
+        maker = Maker(scope, place, lets, faults=self._faults, places=elsewhere)
         self._makers.append((maker, self._shapes(mandate)))
         return maker
 
@@ -342,15 +249,20 @@ class _Compiler:
 
     def _shapes(self, mandate: Mapping[str, object]) -> dict[str, Shape]:
         return {
-            **shapes_of(self._world),
+            **self._shown,
             "case": Record("`case`", dict.fromkeys(self._case_names)),
             "mandate": Record("`mandate`", dict.fromkeys(mandate)),
             "oracle": Record("`oracle`", dict.fromkeys(self._file.oracle)),
         }
 
     def _check_shapes(self) -> None:
-        """Looks for names that no run can hold, in every expression that isn't a predicate's."""
+        """Looks for names that no run can hold, in every expression."""
         for maker, shapes in self._makers:
-            for expression in maker.made:
+            told: set[str] = set()
+            # A let's faults are told where it stands, not again in each expression that uses it.
+            for expression in (*maker.lets.values(), *maker.made):
                 for problem, hint in unknown_names(expression.program, shapes):
-                    self._fault("task.names", expression.place, problem, hint)
+                    if problem not in told:
+                        self._faults.note("task.names", expression.place, problem, hint)
+                    if expression.place in maker.let_places:
+                        told.add(problem)

@@ -2,7 +2,7 @@
 
     expression   CEL, in its place's scope, with its place's lets      ─► any value
     value        plain, or a text: `=…` is an expression               ─► the value
-    text         `{expr}` is filled in, `{expr:money}` 13000 as 130.00, `{{` a brace
+    text         `{expr}` is filled in (`template`)     ─► a text
 
 An expression compiles once for a task and runs on one activation after the
 other. What it gives is plain JSON of integers and texts; an error, or a value
@@ -15,27 +15,42 @@ Source: the task format, its first paragraph.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Final, NamedTuple, cast
 
 from ...protocol.canonical import MAX_INTEGER
-from ...protocol.errors import ScoreError, TaskError
-from ...scorers.cel import MAX_EXPRESSION, RESERVED, Activation, Failure, Program, Scope
-from ...scorers.lets import Lets
+from ...protocol.errors import ScoreError
+from ...scorers.cel import (
+    MAX_EXPRESSION,
+    RESERVED,
+    Activation,
+    CompileError,
+    Failure,
+    Program,
+    Scope,
+    compile_source,
+)
+from ...scorers.lets import CircleError, Lets
 from ...scorers.predicates import WORDS
+from ...scorers.wording import advice
+from .faults import Faults, FirstFault
+from .template import UnclosedError, money_text, pieces_of
 
 Json = Any
 
-_MONEY: Final = ":money"
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class Unformed(Exception):  # noqa: N818 - caught by who plays, and told as a silence, an end or an error
-    """A value that could not be worked out: where, and why."""
+    """A value that could not be worked out: where, why, and what to try."""
 
-    def __init__(self, place: str, text: str) -> None:
+    def __init__(self, place: str, text: str, hint: str | None = None) -> None:
         super().__init__(f"{place}: {text}")
         self.place = place
         self.text = text
+        self.hint = hint
 
 
 class Expression(NamedTuple):
@@ -52,10 +67,10 @@ class Expression(NamedTuple):
         """
         value = self.program.run(held)
         if isinstance(value, Failure):
-            raise Unformed(self.place, value.text)
+            raise Unformed(self.place, value.text, advice(value.text))
         flaw = _flaw(value)
         if flaw is not None:
-            raise Unformed(self.place, f"it gives {flaw}")
+            raise Unformed(self.place, f"it gives {flaw}", "give numbers, texts, lists and maps")
         return value
 
     def holds(self, held: Activation) -> bool:
@@ -66,7 +81,8 @@ class Expression(NamedTuple):
         """
         value = self.value(held)
         if not isinstance(value, bool):
-            raise Unformed(self.place, "it is neither true nor false")
+            problem = f"it gives {_kind(value)}, where true or false decides"
+            raise Unformed(self.place, problem, "compare it with something")
         return value
 
     def elements(self, held: Activation, most: int) -> list[Json]:
@@ -77,10 +93,12 @@ class Expression(NamedTuple):
         """
         value = self.value(held)
         if not isinstance(value, list):
-            raise Unformed(self.place, "it gives no list")
+            hint = "give a list; `lists.range(3)` is [0, 1, 2]"
+            raise Unformed(self.place, f"it gives {_kind(value)}, and a list is gone through", hint)
         items = cast("list[Json]", value)
         if len(items) > most:
-            raise Unformed(self.place, f"its list of {len(items)} is over the limit of {most}")
+            problem = f"its list of {len(items)} is over the limit of {most}"
+            raise Unformed(self.place, problem, "go through fewer elements")
         return items
 
 
@@ -96,19 +114,22 @@ class Text(NamedTuple):
         Raises:
             Unformed: an expression gives an error, or what is no text, number or truth value.
         """
-        return "".join(piece if isinstance(piece, str) else self._filled(*piece, held) for piece in self.pieces)
+        filled = (each if isinstance(each, str) else self._filled(*each, held) for each in self.pieces)
+        return "".join(filled)
 
     def _filled(self, expression: Expression, money: bool, held: Activation) -> str:  # noqa: FBT001
         value = expression.value(held)
         if money:
             if type(value) is not int:
-                raise Unformed(self.place, f"`:money` prints a number of minor units, not {_kind(value)}")
+                problem = f"`:money` prints a number of minor units, not {_kind(value)}"
+                raise Unformed(self.place, problem, "drop `:money`, or give a number")
             return money_text(value)
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, (int, str)):
             return str(value)
-        raise Unformed(self.place, f"a text can't hold {_kind(value)}")
+        hint = "fill in a text, a number, or true or false"
+        raise Unformed(self.place, f"a text can't hold {_kind(value)}", hint)
 
 
 Value = Callable[[Activation], Json]
@@ -118,38 +139,52 @@ Value = Callable[[Activation], Json]
 class Maker:
     """Compiles the values of one place of the file: its scope, its lets."""
 
-    def __init__(self, scope: Scope, place: str, lets: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        place: str,
+        lets: Mapping[str, str] | None = None,
+        *,
+        faults: Faults | None = None,
+        places: Mapping[str, str] | None = None,
+    ) -> None:
         """For the place at this path. ``made`` are the expressions compiled so far.
+
+        ``faults`` is where faults are noted; without it the first one is raised. ``places``
+        are the places of lets that don't stand at ``place``.
 
         Raises:
             TaskError: `task.name`, for a let that can't have its name; `task.expression`.
         """
-        self._scope = scope
-        self._lets = Lets(lets or {}, scope)
         self.made: list[Expression] = []
-        for name, source in (lets or {}).items():
-            where = f"{place}.let.{name}"
-            if name in WORDS or name in RESERVED:
-                hint = "rename it: CEL or the case view has that word"
-                raise TaskError("task.name", where, f"`{name}` can't be a let's name", hint)
-            self._check_length(source, where)
+        self.faults = FirstFault() if faults is None else faults
+        self._scope = scope
+        self._sources = dict(lets or {})
+        own = {name: f"{place}.let.{name}".removeprefix(".") for name in self._sources}
+        self._places = {**own, **(places or {})}
+        before = len(self.faults.found)
+        for name, source in self._sources.items():
+            self._check_let(name, source)
+        self._lets = Lets(self._sources, scope) if len(self.faults.found) == before else None
+        self.lets = self._bound_lets()
+        self.let_places = frozenset(self._places.values())
 
     def expression(self, source: str, place: str) -> Expression:
-        """The expression at a place.
+        """The expression at a place; one with a fault gives null.
 
         Raises:
             TaskError: `task.expression`.
         """
+        self._check_length(source, place)
         if source.startswith("="):
             hint = "drop the `=`: this place always takes an expression"
-            raise TaskError("task.expression", place, "an expression begins with `=`", hint)
-        self._check_length(source, place)
-        try:
-            made = Expression(place, self._lets.program(source))
-        except ScoreError as error:
-            raise TaskError("task.expression", place, error.text, error.hint or _hint(source)) from None
-        self.made.append(made)
-        return made
+            self.faults.note("task.expression", place, "an expression begins with `=`", hint)
+            return Expression(place, _nothing())
+        program = self._compile(source, place)
+        if program is None:
+            return Expression(place, _nothing())
+        self.made.append(Expression(place, program))
+        return self.made[-1]
 
     def value(self, raw: Json, place: str) -> Value:
         """A value at a place: plain, filled in, or worked out.
@@ -161,7 +196,8 @@ class Maker:
             if raw.startswith("="):
                 return self.expression(raw[1:], place).value
             text = self.text(raw, place)
-            return text.value if any(not isinstance(piece, str) for piece in text.pieces) else _constant(text)
+            is_plain = all(isinstance(piece, str) for piece in text.pieces)
+            return _constant(text) if is_plain else text.value
         if isinstance(raw, dict):
             fields = cast("dict[str, Json]", raw)
             made = {name: self.value(item, f"{place}.{name}") for name, item in fields.items()}
@@ -178,81 +214,90 @@ class Maker:
             TaskError: `task.text`, for a brace without its other; `task.expression`.
         """
         pieces: list[str | tuple[Expression, bool]] = []
-        for piece in _pieces(raw, place):
-            if isinstance(piece, str):
-                pieces.append(piece)
-            else:
-                source = piece[0]
-                money = source.endswith(_MONEY)
-                pieces.append((self.expression(source.removesuffix(_MONEY), place), money))
+        try:
+            for piece in pieces_of(raw):
+                if isinstance(piece, str):
+                    pieces.append(piece)
+                    continue
+                before = len(self.faults.found)
+                pieces.append((self.expression(piece.source, place), piece.is_money))
+                for fault in self.faults.found[before:]:
+                    fault.within += piece.line  # its lines are counted from the brace
+        except UnclosedError as error:
+            hint = "close it, or write `{{` for a brace that is only a brace"
+            self.faults.note("task.text", place, "a `{` without its `}`", hint, within=error.line + 1)
         return Text(place, tuple(pieces))
+
+    def _check_let(self, name: str, source: str) -> None:
+        """Notes what is wrong with a let by itself."""
+        place = self._places[name]
+        if name in WORDS or name in RESERVED:
+            hint = "rename it: CEL or the case view has that word"
+            self.faults.note("task.name", place, f"`{name}` can't be a let's name", hint)
+        elif _NAME.fullmatch(name) is None:
+            hint = "use a to z, 0 to 9 and `_`, a letter first"
+            self.faults.note("task.name", place, f"`{name}` can't be a let's name", hint)
+        else:
+            self._check_length(source, place)
+            self._alone(source, place)
+
+    def _bound_lets(self) -> dict[str, Expression]:
+        """Each let with those that it uses around it, used ones first: a fault is told where it stands."""
+        if self._lets is None:
+            return {}
+        try:
+            order = self._lets.order
+        except CircleError as error:
+            place = self._places[error.circle[0]]
+            self.faults.note("task.expression", place, error.text, error.hint)
+            self._lets = None
+            return {}
+        programs = {name: self._compile(self._sources[name], self._places[name]) for name in order}
+        return {
+            name: Expression(self._places[name], program)
+            for name, program in programs.items()
+            if program is not None
+        }
+
+    def _compile(self, source: str, place: str) -> Program | None:
+        """The program with its lets; by itself where the lets have faults."""
+        if self._lets is None:
+            return self._alone(source, place)
+        try:
+            return self._lets.program(source)
+        except ScoreError as error:
+            self._note(error, place)
+        return None
+
+    def _alone(self, source: str, place: str) -> Program | None:
+        try:
+            return compile_source(source, self._scope, self._sources)
+        except ScoreError as error:
+            self._note(error, place)
+        return None
+
+    def _note(self, error: ScoreError, place: str) -> None:
+        if not isinstance(error, CompileError):
+            self.faults.note("task.expression", place, error.text, error.hint, within=1)
+            return
+        at = self._places.get(error.let, place)
+        self.faults.note("task.expression", at, error.problem, error.hint, within=max(1, error.line))
 
     def _check_length(self, source: str, place: str) -> None:
         if len(source) > MAX_EXPRESSION:
             problem = f"an expression of {len(source)} characters is over the limit of {MAX_EXPRESSION}"
-            raise TaskError("task.expression", place, problem, "give parts of it names under `let`")
+            self.faults.note("task.expression", place, problem, "give parts of it names under `let`")
 
 
-def money_text(minor: int) -> str:
-    """Minor units as people write them: 13000 is `130.00`."""
-    sign = "-" if minor < 0 else ""
-    return f"{sign}{abs(minor) // 100}.{abs(minor) % 100:02d}"
+@cache
+def _nothing() -> Program:
+    """Stands for an expression with a fault: nothing is played while there is one."""
+    return compile_source("null")
 
 
 def _constant(text: Text) -> Value:
     plain = "".join(cast("tuple[str, ...]", text.pieces))
     return lambda _held: plain
-
-
-def _pieces(raw: str, place: str) -> list[str | tuple[str]]:
-    """A text in pieces: plain ones, and the source of each expression in a tuple of its own."""
-    pieces: list[str | tuple[str]] = []
-    plain: list[str] = []
-    at = 0
-    while at < len(raw):
-        if raw.startswith("{{", at):
-            plain.append("{")
-            at += 2
-        elif raw[at] == "{":
-            end = _closing(raw, at, place)
-            pieces += ["".join(plain), (raw[at + 1 : end],)]
-            plain = []
-            at = end + 1
-        else:
-            plain.append(raw[at])
-            at += 1
-    return [*pieces, "".join(plain)]
-
-
-def _closing(raw: str, start: int, place: str) -> int:
-    """Where the brace opened at `start` is closed; braces and quotes within are the expression's own."""
-    depth, quote = 0, ""
-    at = start
-    while at < len(raw):
-        char = raw[at]
-        if quote:
-            at += char == "\\"
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char in "{}":
-            depth += 1 if char == "{" else -1
-            if depth == 0:
-                return at
-        at += 1
-    hint = "write `{{` for a brace that is only a brace"
-    raise TaskError("task.text", place, "a `{` without its `}`", hint)
-
-
-def _hint(source: str) -> str | None:
-    """What to try where an expression doesn't compile, for the mistakes that are made most."""
-    if "_" in source and any(part[-1:].isdigit() for part in source.split("_")[:-1]):
-        digits = source.replace("_", "")
-        if any(char.isdigit() for char in digits):
-            return "numbers in expressions have no `_`: write 9900 for 9_900"
-    if "?" in source and "[" in source:
-        return "both branches of `? :` have one type: write `[0, 1]` for false beside `[part, whole]`"
-    return None
 
 
 def _flaw(value: object) -> str | None:
@@ -272,5 +317,7 @@ def _flaw(value: object) -> str | None:
 
 
 def _kind(value: object) -> str:
-    names = {type(None): "null", bool: "true or false", int: "a number", str: "a text", list: "a list"}
-    return names.get(type(value), "a map")
+    if isinstance(value, bool):
+        return "true or false"
+    kinds = ((type(None), "null"), (int, "a number"), (str, "a text"), (list, "a list"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "a map")

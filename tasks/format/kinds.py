@@ -1,0 +1,140 @@
+"""What a value must be and what is there instead, in an author's words.
+
+    complaint(raw, type)  →  ("expected a whole number, got text `owed`", "begin with `=` …") or None
+
+msgspec decides; its words (`int`, `$.a[0]`, `Invalid enum value`) are told anew.
+
+Not here: which fields there are (`file`, `acts`, `scene`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from ...scorers.lets import near
+
+_MAX_SHOWN: Final = 60
+_KINDS: Final = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number with a point",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "null": "nothing",
+}
+_BOUND: Final = re.compile(r"Expected `(\w+)` (of length )?([<>]=?) (-?\d+)")
+_BOUNDS: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
+_PATH: Final = re.compile(r" - at `(?:key in )?\$?([^`]*)`")
+_EQUALS_HINT: Final = "begin with `=` where it is an expression"
+
+
+class Complaint(NamedTuple):
+    """What is wrong with a value: where below it (`.lines[0].quantity`), how, and what to try."""
+
+    below: str
+    problem: str
+    hint: str | None
+
+
+def complaint(raw: object, kind: Any) -> Complaint | None:  # noqa: ANN401 - a type, as msgspec takes it
+    """What is wrong with a value as one of a type, or None."""
+    try:
+        msgspec.convert(raw, kind)
+    except msgspec.ValidationError as error:
+        return told(str(error), raw, kind)
+    return None
+
+
+def told(said: str, raw: object, kind: Any) -> Complaint:  # noqa: ANN401 - as `complaint`
+    """What msgspec said of a value."""
+    found = _PATH.search(said)
+    below = found[1] if found else ""
+    value = _at(raw, below)
+    head = said.partition(" - at `")[0]
+    if head.startswith("Object missing required field"):
+        name = head.split("`")[1]
+        return Complaint(below, f"the field `{name}` is missing", f"write `{name} = …`")
+    if head.startswith("Object contains unknown field"):
+        return Complaint(below, f"there is no field `{head.split('`')[1]}`", None)
+    if head.startswith("Invalid enum value"):
+        choices = list(_choices(msgspec.inspect.type_info(kind), below))
+        hint = near(str(value), choices, f"it is one of {', '.join(choices)}") if choices else None
+        return Complaint(below, f"`{value}` is none of its values", hint)
+    return Complaint(below, f"expected {_wanted(head)}, got {shown(value)}", _hint(head, value))
+
+
+def shown(value: object) -> str:
+    """A value as a message quotes it."""
+    if isinstance(value, str):
+        text = value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}…"
+        return f"text `{text}`" if value else "an empty text"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, int):
+        return f"the number `{value}`"
+    if value is None:
+        return "nothing"
+    return "a list" if isinstance(value, list) else "a table"
+
+
+def _wanted(head: str) -> str:
+    bound = _BOUND.match(head)
+    if bound is not None:
+        what, many, sign, number = bound.groups()
+        if many:
+            unit = "characters" if what == "str" else "elements"
+            return f"{_KINDS.get(what, what)} of {_BOUNDS[sign]} {number} {unit}"
+        return f"{_KINDS.get(what, what)} of {_BOUNDS[sign]} {number}"
+    names = re.match(r"Expected `([^`]*)`", head)
+    if names is None:
+        return head.removeprefix("Expected ")
+    kinds = [_KINDS.get(name.strip(), name.strip()) for name in names[1].split("|")]
+    kinds = [each for each in kinds if each != "nothing"] or kinds
+    return " or ".join(kinds) + (" of another form" if "matching regex" in head else "")
+
+
+def _hint(head: str, value: object) -> str | None:
+    is_form = "matching regex" in head or "of length" in head
+    if isinstance(value, str) and not is_form:
+        return _EQUALS_HINT
+    if is_form:
+        return "ids are of letters, digits and `.`, `_`, `-`" if "matching" in head else None
+    if isinstance(value, (int, bool)) and "`str`" in head:
+        return f'write it as text: `"{str(value).lower() if isinstance(value, bool) else value}"`'
+    if isinstance(value, dict) and "`array`" in head:
+        return "write it in brackets: `[{ … }]`"
+    return None
+
+
+def _at(raw: object, below: str) -> object:
+    """The value at a path such as `.a[0].b`; the nearest above it where the path can't be followed."""
+    found: Any = raw
+    for name, index in re.findall(r"\.([^.\[]+)|\[(\d+)\]", below):
+        try:
+            found = found[name] if name else found[int(index)]
+        except (LookupError, TypeError):
+            break
+    return found
+
+
+def _choices(kind: msgspec.inspect.Type, below: str) -> Iterator[str]:
+    """The texts that a type admits at a path below it, where they are listed."""
+    if isinstance(kind, msgspec.inspect.Metadata):
+        yield from _choices(kind.type, below)
+    elif isinstance(kind, msgspec.inspect.UnionType):
+        for each in kind.types:
+            yield from _choices(each, below)
+    elif isinstance(kind, msgspec.inspect.LiteralType) and not below:
+        yield from (str(value) for value in kind.values)
+    elif isinstance(kind, (msgspec.inspect.ListType, msgspec.inspect.VarTupleType)):
+        yield from _choices(kind.item_type, re.sub(r"^\[[^\]]*\]", "", below))
+    elif isinstance(kind, msgspec.inspect.StructType):
+        found = re.match(r"\.([^.\[]+)", below)
+        for field in kind.fields:
+            if found is not None and field.encode_name == found[1]:
+                yield from _choices(field.type, below[found.end() :])
