@@ -23,7 +23,7 @@ from recorded import import_into, ledger, read, recorded_files, title
 from tollbook.ledger.bundle import export_lines
 from tollbook.ledger.store import Store
 from tollbook.ledger.verify import audit_run, shelf_of, verify_store
-from tollbook.tasks.judging import Judge, read_judgement, recorded_predicates
+from tollbook.tasks.judging import Judge, recorded_predicates
 from tollbook.tasks.tau2.importer import read_shop
 from tollbook.tasks.tau2.source import read_source
 

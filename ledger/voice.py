@@ -75,7 +75,7 @@ class Voice:
         if typed is not None and parts:
             typed = msgspec.structs.replace(typed, **{part.field: part.text.digest for part in parts})
         message = Message(
-            action=msgspec.Raw(encode(typed)) if typed is not None else action,
+            action=action if isinstance(action, msgspec.Raw) else msgspec.Raw(encode(typed)),
             sender=self._party,
             key=key,
             n=member.n,

@@ -94,9 +94,10 @@ class World(ABC):
     kinds that aren't listed are open to every role).
 
     For tasks it also states ``queries`` (kinds that only read, and are sent to
-    nobody), ``unoffered`` (kinds that no agent is offered as a tool), ``clock`` (the kind by which the operator moves time on), and
-    ``taking`` and ``refusing`` (kinds that accept, or turn down, what is there
-    to decide; those furthest along first), which careless policies use.
+    nobody), ``unoffered`` (kinds that no agent is offered as a tool), ``clock``
+    (the kind by which the operator moves time on), and ``taking`` and
+    ``refusing`` (kinds that accept, or turn down, what is there to decide;
+    those furthest along first), which careless policies use.
     """
 
     name: ClassVar[str]
@@ -209,7 +210,7 @@ def made_fields(event: type[msgspec.Struct]) -> tuple[str, ...]:
 
 @cache
 def row_fields(action: type[msgspec.Struct]) -> Mapping[str, str]:
-    """The fields of an action that name a row, each with its table: those marked `Meta(extra={"row": table})`."""
+    """The fields of an action marked ``Meta(extra={"row": table})``, which name a row, each with its table."""
     return {name: cast("str", marks["row"]) for name, marks in _marks(action) if "row" in marks}
 
 

@@ -2,7 +2,8 @@
 
     deed, what it showed, the state then  ─►  did · refused · heard · acts · known · read
 
-    act = {seq, n, tick, kind, from, to, ok, rule, figures, result, …fields of the action, …keys of rows it made}
+    act = {seq, n, tick, kind, from, to, ok, rule, figures, result,
+           …fields of the action, …keys of rows that it made}
     row = {id, …columns}
 
 Every kind and table of the world is there, empty if unused. A free-text field
@@ -66,7 +67,7 @@ class Watch:
         return {table: [rows[key] for key in sorted(rows)] for table, rows in self._known.items()}
 
     def note(self, deed: Deed, shown: Shown | None, state: State, tick: int) -> dict[str, Json] | None:
-        """Notes the next deed of the run, whoever's it is, with what it showed and the rows as they then stood.
+        """Notes the run's next deed, whoever's it is, with what it showed and the rows as they then stood.
 
         Returns the act, as this party sees it, or None where it doesn't.
         """

@@ -95,7 +95,7 @@ def receipt_of(score: Score) -> Receipt:
     Raises:
         ScoreError: `receipt.unscored`; `receipt.fraction`, a score that no two integers within 2^53 give.
     """
-    if score.value is None or score.root is None or score.trial is None:
+    if score.value is None or score.root is None or score.trial is None or score.scorer is None:
         raise ScoreError("receipt.unscored", f"run `{score.run[:12]}` has no score: {score.reason}")
     exact = score.value.as_integer_ratio()
     if max(exact) > MAX_INTEGER:

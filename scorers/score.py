@@ -127,9 +127,9 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
 
     ``view`` is the run's case view; it is not looked at, and may be None, where
     `standing` says that the run must not be judged, or ``unjudged`` says why it
-    can't be; without any of them ``predicates`` may be None too. ``recorded`` is a reward of at most 1. ``cluster`` is by default the
-    task's digest, or the run itself. ``actor`` is the id of the party that is
-    evaluated.
+    can't be; ``predicates`` may be None then too. ``recorded`` is a reward of at
+    most 1. ``cluster`` is by default the task's digest, or the run itself.
+    ``actor`` is the id of the party that is evaluated.
     """
     opened = None if audit.replayed is None else audit.replayed.opened
     task = None if opened is None else opened.task

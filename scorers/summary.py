@@ -119,7 +119,7 @@ class Summary(NamedTuple):
 def summarize(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> Summary:
     """What these scores, each by one of the predicate sets, come to."""
     known = {predicates.digest for predicates in sets}
-    assert all(score.scorer in known for score in scores if score.predicates), "scores of these predicate sets"
+    assert all(score.scorer in known for score in scores if score.predicates), "scores of these sets"
     scored = [score for score in scores if score.outcome == "scored"]
     taken = bases(scores)
     judged = [score for score in scores if score.predicates]

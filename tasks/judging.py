@@ -35,7 +35,7 @@ _HINT = "give a file of predicates, or a task file"
 
 
 class Judge:
-    """Scores runs, each by its own task, or all by a file that is given. ``sets`` are the predicates used so far."""
+    """Scores runs, each by its own task, or all by a file that is given."""
 
     def __init__(self, given: Task | PredicateSet | None = None) -> None:
         self._task = given if isinstance(given, Task) else None
@@ -50,7 +50,7 @@ class Judge:
         return tuple(self._used.values())
 
     def score(self, audit: Audit) -> Score:
-        """The score of a run whose audit kept what was said; one that must not be judged has its reason instead.
+        """The score of a run whose audit kept what was said; where it must not be judged, why not.
 
         Raises:
             ScoreError: the run's task is not one that can be judged by.

@@ -87,7 +87,8 @@ def command(  # noqa: PLR0913 - click's way to take options
         raise UsageError("usage.db", "`--db` goes with `--source`", "give `--source FILE`, or leave it out")
     pins = read_pins(keys, checkpoints)
     known: set[str] = set()
-    audits = list(_audits(session, what, pins, known, jobs=jobs, keep=True if source is not None else "played", quiet=as_json))
+    keep: Keep = "played" if source is None else True
+    audits = list(_audits(session, what, pins, known, jobs=jobs, keep=keep, quiet=as_json))
     if source is not None:
         audits = _against(source, db, audits)
     verified = _Verified(audits, list(strays(audits, known, pins)))
