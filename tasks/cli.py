@@ -30,6 +30,7 @@ from .session import DEFAULT_LEDGER, DEFAULT_NAME, Session, secret_path_of
 VERBS: Final = {
     "run": "run",
     "resume": "resume",
+    "task": "task",
     "import": "import_",
     "ls": "ls",
     "log": "log",

@@ -12,17 +12,20 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple
 
+from ..format.where import line_of
+
 Level = Literal["error", "warning"]
 
 
 class LintFinding(NamedTuple):
-    """One thing that is wrong. ``place`` is a path in the file, empty for the file as a whole."""
+    """One thing that is wrong. ``place`` is a path in the file, empty for all of it; ``line`` is 0 then."""
 
     code: str
     level: Level
     place: str
     text: str
     hint: str | None = None
+    line: int = 0
 
 
 def error(code: str, place: str, text: str, hint: str | None = None) -> LintFinding:
@@ -80,9 +83,11 @@ class Tally:
         ]
 
 
-def in_order(findings: Iterable[LintFinding]) -> tuple[LintFinding, ...]:
-    """The findings, each once, errors first, then by place, code and text."""
-    return tuple(sorted(set(findings), key=lambda each: (each.level, each.place, each.code, each.text)))
+def in_order(findings: Iterable[LintFinding], text: str) -> tuple[LintFinding, ...]:
+    """The findings of a file's text, each once and with its line; errors first, then in the file's order."""
+    lines = {each: each.line or line_of(text, each.place) for each in findings}
+    found = [each._replace(line=line) for each, line in lines.items()]
+    return tuple(sorted(found, key=lambda each: (each.level, each.line, each.place, each.code, each.text)))
 
 
 def cases_text(cases: Sequence[str], of: Sequence[str]) -> str:

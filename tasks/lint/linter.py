@@ -55,19 +55,20 @@ def lint(text: str, ref: WorldRef | None = None) -> Report:
     """What is wrong with a task file's text, under the newest rules of its world or those that are given."""
     task, faults = examine(text, ref)
     if task is None:
-        return Report(None, in_order(map(_of_fault, faults)), ())
+        return Report(None, in_order(map(_of_fault, faults), text), ())
+    return lint_task(task)
+
+
+def lint_task(task: Task) -> Report:
+    """What is wrong with a task whose form is right."""
     staged, faults = stage_all(task)
     sources = sources_of(task.file)
     runs = [run for case in staged.values() for run in _played(task, case)]
     if any(isinstance(part, Call) and part.function == "draw" for each in sources for part in each.parts):
         for trial in range(1, 1 + MORE_TRIALS):
             runs += [_reference(task, case) for case in stage_all(task, trial)[0].values()]
-    return Report(task, in_order([*map(_of_fault, faults), *_checked(task, sources, runs)]), tuple(runs))
-
-
-def rehearse(task: Task) -> tuple[Rehearsal, ...]:
-    """The runs of a task by which it is linted; cases that can't be worked out are left out."""
-    return tuple(run for case in stage_all(task)[0].values() for run in _played(task, case))
+    findings = [*map(_of_fault, faults), *_checked(task, sources, runs)]
+    return Report(task, in_order(findings, task.text), tuple(runs))
 
 
 def _checked(task: Task, sources: list[Source], runs: list[Rehearsal]) -> Iterator[LintFinding]:
@@ -120,4 +121,4 @@ def _careless(task: Task, staged: Staged) -> Iterator[Rehearsal]:
 
 
 def _of_fault(fault: TaskError) -> LintFinding:
-    return LintFinding(fault.code, "error", fault.place, fault.problem, fault.hint)
+    return LintFinding(fault.code, "error", fault.place, fault.problem, fault.hint, fault.line)

@@ -1,0 +1,231 @@
+"""A task on one sheet: its parties, cases and predicates, what each mutation takes, what carelessness earns.
+
+    report ─► blocks of rows ─► aligned text · Markdown          report ─► one JSON document
+
+The table of mutations has a row for each mutation; where cases differ, a row for
+each group of cases that lose alike. A cell is the credit left, `·` for all of it.
+
+Not here: what is wrong with any of it (the findings).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from ..format.task import OPERATOR
+from .bars import bars_of
+from .finding import decimal
+
+if TYPE_CHECKING:
+    from ..format.task import Task
+    from .linter import Report
+    from .rehearsal import Rehearsal
+
+FULL: Final = "·"
+"""A cell of full credit."""
+
+_ESCAPED: Final = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~"})
+
+
+class Block(NamedTuple):
+    """A table: its column heads and rows. ``right`` are the places of columns of numbers."""
+
+    heads: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    right: frozenset[int] = frozenset()
+
+
+def text_of(task: Task, report: Report) -> str:
+    """The sheet as text for a terminal."""
+    head = f"{task.file.id}  {task.file.title}\n{', '.join(_facts(task))}\ntools: {', '.join(task.tools)}"
+    return "\n\n".join([head, *map(_aligned, blocks_of(task, report))]) + "\n"
+
+
+def markdown_of(task: Task, report: Report) -> str:
+    """The sheet as Markdown."""
+    facts = [f"- {_escaped(fact)}" for fact in (*_facts(task), f"tools: {', '.join(task.tools)}")]
+    head = f"# {_escaped(task.file.id)}: {_escaped(task.file.title)}\n\n" + "\n".join(facts)
+    return "\n\n".join([head, *map(_table, blocks_of(task, report))]) + "\n"
+
+
+def document_of(task: Task, report: Report) -> dict[str, Any]:
+    """The sheet as JSON; credits and means are exact: an integer, or [numerator, denominator]."""
+    file = task.file
+    references = {run.case: run for run in report.runs if run.kind == "reference"}
+    return {
+        "id": file.id,
+        "title": file.title,
+        "digest": task.digest,
+        "world": file.world,
+        "actor": file.actor,
+        "factor": file.factor,
+        "turns": file.turns,
+        "tools": list(task.tools),
+        "parties": [
+            {"id": party, "role": role, "played_by": _player(task, party)}
+            for party, role in task.roles.items()
+        ],
+        "cases": [
+            {
+                "case": case,
+                "parameters": _parameters(run),
+                "acts": len(run.own),
+                "score": _exact(run.points),
+            }
+            for case, run in references.items()
+        ],
+        "predicates": [
+            {"id": name, "stage": each.stage, "weight": each.weight, "needs": list(each.needs)}
+            for name, each in task.predicates.predicates.items()
+        ],
+        "caps": [{"id": name, "points": cap.points} for name, cap in task.predicates.caps.items()],
+        "mutations": [
+            {
+                "mutation": run.name,
+                "case": run.case,
+                "score": _exact(run.points),
+                "lost": {name: _exact(run.credits[name]) for name in run.lost},
+            }
+            for run in _mutations(task, report)
+        ],
+        "cheats": [
+            {
+                "cheat": bar.name,
+                "most": bar.most,
+                "mean": _exact(bar.mean),
+                "by_case": {case: _exact(mean) for case, mean in bar.by_case.items()},
+            }
+            for bar in bars_of(task, report.runs)
+        ],
+        "errors": len(report.errors),
+        "warnings": len(report.findings) - len(report.errors),
+    }
+
+
+def blocks_of(task: Task, report: Report) -> list[Block]:
+    """The tables of the sheet; one without rows is left out."""
+    parties = [(party, role, _player(task, party)) for party, role in task.roles.items()]
+    predicates = [
+        (name, each.stage, str(each.weight), ", ".join(each.needs))
+        for name, each in task.predicates.predicates.items()
+    ]
+    caps = [(name, str(cap.points)) for name, cap in task.predicates.caps.items()]
+    found = [
+        Block(("party", "role", "played by"), parties),
+        _cases(report),
+        Block(("predicate", "stage", "weight", "needs"), predicates, frozenset({2})),
+        Block(("cap", "points"), caps, frozenset({1})),
+        _kills(task, report),
+        _cheats(task, report),
+    ]
+    return [block for block in found if block.rows]
+
+
+def _facts(task: Task) -> list[str]:
+    """What a task is played on, in words."""
+    file = task.file
+    factor = [] if file.factor is None else [f"factor {file.factor}"]
+    return [f"world {file.world}", f"actor {file.actor}", f"{file.turns} turns", *factor]
+
+
+def _cases(report: Report) -> Block:
+    references = [run for run in report.runs if run.kind == "reference"]
+    names = list(dict.fromkeys(name for run in references for name in _parameters(run)))
+    rows = [
+        (
+            run.case,
+            *(_said(_parameters(run).get(name)) for name in names),
+            str(len(run.own)),
+            decimal(run.points, 1),
+        )
+        for run in references
+    ]
+    columns = range(1, len(names) + 3)
+    numbers = {at for at in columns if all(row[at].lstrip("-").replace(".", "").isdigit() for row in rows)}
+    return Block(("case", *names, "acts", "reference"), rows, frozenset(numbers))
+
+
+def _parameters(run: Rehearsal) -> dict[str, Any]:
+    """The parameters of a run's case, without its name."""
+    return {name: value for name, value in run.staged.scene.case.items() if name != "id"}
+
+
+def _kills(task: Task, report: Report) -> Block:
+    """Mutation by predicate; cases that lose alike share a row."""
+    names = list(task.predicates.predicates)
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for run in _mutations(task, report):
+        cells = (decimal(run.points, 1), *(_cell(run.credits[name]) for name in names))
+        groups.setdefault((run.name, cells), []).append(run.case)
+    rows = [
+        (name, "all" if len(cases) == len(task.file.case) else ", ".join(cases), *cells)
+        for (name, cells), cases in groups.items()
+    ]
+    return Block(("mutation", "cases", "score", *names), rows, frozenset(range(2, len(names) + 3)))
+
+
+def _mutations(task: Task, report: Report) -> list[Rehearsal]:
+    played = [run for run in report.runs if run.kind == "mutation"]
+    return [run for name in task.mutations for run in played if run.name == name]
+
+
+def _cheats(task: Task, report: Report) -> Block:
+    cases = [case for case in task.file.case if any(run.case == case for run in report.runs)]
+    rows = [
+        (
+            bar.name,
+            "–" if bar.most is None else str(bar.most),
+            decimal(bar.mean, 1),
+            *(decimal(bar.by_case[case], 1) if case in bar.by_case else "–" for case in cases),
+        )
+        for bar in bars_of(task, report.runs)
+    ]
+    return Block(("cheat", "at most", "mean", *cases), rows, frozenset(range(1, len(cases) + 3)))
+
+
+def _player(task: Task, party: str) -> str:
+    """Who plays a party."""
+    if party == task.actor:
+        return "the agent"
+    if party in task.scripts:
+        return "a script"
+    return "the schedule" if party == OPERATOR else "nobody"
+
+
+def _cell(credit: Fraction) -> str:
+    return FULL if credit == 1 else decimal(credit)
+
+
+def _said(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "–" if value is None else msgspec.json.encode(value).decode()
+
+
+def _exact(value: Fraction) -> int | list[int]:
+    return value.numerator if value.denominator == 1 else [value.numerator, value.denominator]
+
+
+def _aligned(block: Block) -> str:
+    table = [block.heads, *block.rows]
+    widths = [max(len(row[at]) for row in table) for at in range(len(block.heads))]
+    lines: list[str] = []
+    for row in table:
+        sides = ["rjust" if at in block.right else "ljust" for at in range(len(row))]
+        cells = [getattr(cell, side)(width) for cell, side, width in zip(row, sides, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _table(block: Block) -> str:
+    rule = ["---:" if at in block.right else "---" for at in range(len(block.heads))]
+    lines = [[*map(_escaped, block.heads)], rule, *([*map(_escaped, row)] for row in block.rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.split()).translate(_ESCAPED)
