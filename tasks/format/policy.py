@@ -111,9 +111,6 @@ def compile_policy(steps: Sequence[PlacedStep], maker: Maker, acts: ActMaker, pl
             expression(each.step.repeat, each.part("while")),
         )
 
-    if not steps:
-        hint = "write `step = [{ do = … }]`"
-        maker.faults.note("task.act", f"{place}.step", "a policy without a step", hint)
     return Policy(place, tuple(compiled(each) for each in steps))
 
 

@@ -155,15 +155,15 @@ def _entry(value: Mapping[str, Any], kind: type[S], place: str, faults: Faults) 
 
 def _convert(value: object, kind: type[S], place: str, faults: Faults) -> S | None:
     """The entry of a kind; every field that there isn't, and that is missing, is noted."""
+    before = len(faults.found)
     if isinstance(value, dict):
-        before = len(faults.found)
         _check_fields(cast("dict[str, object]", value), kind, place, faults)
         if len(faults.found) > before:
             return None
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        below, problem, hint = told(str(error), value, kind)
+        below, problem, hint = told(str(error), cast("object", value), kind)
         faults.note("task.type", (place + below).lstrip("."), problem, hint)
     return None
 
