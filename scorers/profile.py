@@ -6,8 +6,9 @@
 The profile, version 1: integers are CEL int; no double, uint, timestamp or
 duration, by the static type of every part of the tree; no `matches`, no `size`
 of a text; nothing made in the order of a map. The portable core are the
-language's own operators, functions and macros, with `cel.bind` expanded: an
-expression that calls anything more is `local`, and counted.
+language's own operators, functions and macros, with `cel.bind` expanded, but
+for conversions from and to texts: an expression that calls anything more is
+`local`, and counted.
 
 Types known only when run (`oracle.x.size()` of a text) pass this walk.
 
@@ -36,8 +37,10 @@ _REFUSED_TYPES = {
 _ORDERLESS = frozenset({"sort", "size"})
 _OPERATORS = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_", "-_", "!_", "_&&_", "_||_", "_?_:_", "_[_]"})
 _COMPARISONS = frozenset({"_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"})
-_FUNCTIONS = frozenset({"bool", "contains", "dyn", "endsWith", "int", "size", "startsWith", "string", "type"})
+_FUNCTIONS = frozenset({"contains", "dyn", "endsWith", "size", "startsWith", "type"})
 _STANDARD = _OPERATORS | _COMPARISONS | _FUNCTIONS | {"@in", "@not_strictly_false"}
+_CONVERSIONS = frozenset({"bool", "int", "string"})
+"""Standard too, but runtimes read and write texts differently (` 3`, `0x10`, `True`): of integers only."""
 
 
 class Reach(NamedTuple):
@@ -79,7 +82,7 @@ def reach(checked: Checked) -> Reach:
             fields.add(node.text)  # `act['text']` reads a field as `act.text` does
         elif isinstance(node, Call):
             fields.update(_chosen(node, checked.types))
-            if node.function not in _STANDARD:
+            if not _is_portable(node, checked.types):
                 library.add(node.function)
         elif isinstance(node, Fold) and node.second:
             fields.add(ANY_FIELD)
@@ -131,7 +134,15 @@ def _scoped(node: Node, bound: frozenset[str]) -> Iterator[tuple[Node, frozenset
         yield from _scoped(child, names)
 
 
+def _is_portable(call: Call, types: dict[int, Type]) -> bool:
+    if call.function in _CONVERSIONS:
+        return types.get(call.args[0].id, DYN).name == "int"
+    return call.function in _STANDARD
+
+
 def _chosen(call: Call, types: dict[int, Type]) -> Iterator[str]:
+    if call.function == "format":
+        yield ANY_FIELD  # it prints whole maps
     if call.function in ("_[_]", "_[?_]", "@in"):
         key = call.args[0 if call.function == "@in" else 1]
         if not isinstance(key, Const) and types.get(key.id, DYN).name in ("", "string"):
