@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import click
@@ -10,13 +11,33 @@ import generate
 import pytest
 from script import Ran, Stage, aligned
 
+from tollbook.scorers.cel import JUDGE, MAX_EXPRESSION, RESERVED, Scope
+from tollbook.scorers.lets import MAX_LETS
+from tollbook.scorers.predicates import Cap, Predicate
 from tollbook.tasks.cli import VERBS, root
 from tollbook.tasks.console import Exit
 from tollbook.tasks.forgery import forge_row
+from tollbook.tasks.format import places
+from tollbook.tasks.format.file import (
+    MAX_CASES,
+    MAX_FILE_BYTES,
+    MAX_LIST,
+    MAX_TURNS,
+    CheatEntry,
+    MutationEntry,
+    PartyEntry,
+    PolicyEntry,
+    Rule,
+    ScriptEntry,
+    Step,
+    TaskFile,
+)
+from tollbook.tasks.play.play import MAX_ANSWERS
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
+AUTHORS = DOCS / "TASKS.md"
 CASES = list(generate.gallery())
 COMMANDS = dict(generate.commands("tollbook", root))
 PAGES = {
@@ -107,7 +128,7 @@ def unknown(words: list[str]) -> list[str]:
         ([],            "--ledger a.db --version"),
         ([],            "import --help"),
         ([],            "prove inclusion RUN SEQ"),
-        (["run"],       "run TASK"),
+        (["race"],      "race TASK"),
         (["all"],       "prove all"),
         (["--seq"],     "verify --seq 1"),
         (["--leger"],   "--leger a.db ls"),
@@ -132,9 +153,9 @@ def test_a_page_names_commands_and_options_that_exist(page: Path) -> None:
 Shown = list[tuple[str, list[str]]]
 
 
-def sessions() -> list[Shown]:
-    """The README's console blocks: commands, each with the lines that follow it."""
-    text = README.read_text(encoding="utf-8")
+def sessions(page: Path = README) -> list[Shown]:
+    """A page's console blocks: commands, each with the lines that follow it."""
+    text = page.read_text(encoding="utf-8")
     blocks = re.findall(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     found: list[Shown] = []
     for block in blocks:
@@ -197,6 +218,82 @@ def test_the_readmes_session_is_the_demonstration(tmp_path: Path) -> None:
             assert one == "…" or masked(one) in played, one
 
 
+def test_what_the_page_for_authors_shows_comes_of_its_commands(tmp_path: Path) -> None:
+    shutil.copy(DOCS / "agents" / "buyer.py", tmp_path)
+    with Stage(tmp_path) as stage:
+        shown = [each for session in sessions(AUTHORS) for each in session]
+        assert len(shown) >= 6
+        for line, lines in shown:
+            ran = stage.run(line)
+            assert (Exit.GOOD, "") == (ran.exit, ran.stderr), line
+            expected = [f"> {masked(one)}" for one in lines]
+            found = [f"> {masked(one)}".rstrip() for one in ran.stdout.splitlines()]
+            assert expected == aligned(stage, expected, found)
+
+
+def rows_below(heading: str) -> dict[str, str]:
+    """The tables of a section of the page for authors: the first cell of each row, and the others."""
+    section = AUTHORS.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
+    cells = re.findall(r"^\| (.*?) \| (.*) \|$", section, re.MULTILINE)
+    return {first: rest for first, rest in cells if not first.startswith("---")}
+
+
+def code(text: str) -> set[str]:
+    return set(re.findall(r"`([^`]+)`", text))
+
+
+ENTRIES = {
+    "[party]": PartyEntry,
+    "[script.NAME]": ScriptEntry,
+    "[predicate.ID]": Predicate,
+    "[cap.ID]": Cap,
+    "[cheat.ID]": CheatEntry,
+}
+
+
+def test_the_page_for_authors_names_every_section_and_field() -> None:
+    rows = rows_below("Sections")
+    sections = {first.strip("`").strip("[]").split(".")[0] for first in rows}
+    top = set(TaskFile.__struct_encode_fields__) - sections
+    assert [name for name in sorted(top) if name not in code(rows["top"])] == []
+    assert sections - {"section", "top"} <= set(TaskFile.__struct_encode_fields__)
+    for section, entry in ENTRIES.items():
+        assert set(entry.__struct_encode_fields__) <= code(rows[f"`{section}`"]), section
+    text = AUTHORS.read_text(encoding="utf-8")
+    for entry in (Step, Rule, PolicyEntry, MutationEntry):
+        assert [name for name in entry.__struct_encode_fields__ if f"`{name}" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("scope",            "place"),
+    [
+        (places.PARAMETER, "case parameters"),
+        (places.SCENE,     "rows with `each`"),
+        (places.ROW,       "other rows, mandates"),
+        (places.BRIEF,     "brief"),
+        (places.SCRIPT,    "scripts"),
+        (places.POLICY,    "references, alternatives, mutations, cheats"),
+        (places.ORACLE,    "`[oracle]`"),
+        (places.ENDS,      "`ends`"),
+        (JUDGE,            "predicates, caps, `[let]`"),
+    ],
+)  # fmt: skip
+def test_the_page_for_authors_says_what_each_place_sees(scope: Scope, place: str) -> None:
+    assert set(scope.names) == code(rows_below("What can be seen")[place])
+
+
+def test_the_page_for_authors_says_every_name_that_can_be_seen() -> None:
+    named = {name for first in rows_below("What can be seen") for name in code(first)}
+    assert RESERVED <= named
+
+
+def test_the_page_for_authors_says_the_limits() -> None:
+    limits = " ".join(rows_below("Limits").values())
+    said = {int(number.replace(",", "")) for number in re.findall(r"[0-9][0-9,]*", limits)}
+    limits_of_files = {MAX_FILE_BYTES // 1024, MAX_CASES, MAX_TURNS, MAX_LIST}
+    assert limits_of_files | {MAX_EXPRESSION, MAX_LETS, MAX_ANSWERS} <= said
+
+
 def test_every_target_is_explained_at_the_top_of_the_makefile() -> None:
     text = (ROOT / "Makefile").read_text()
     head = text.split("\n\n", 1)[0]
@@ -206,9 +303,10 @@ def test_every_target_is_explained_at_the_top_of_the_makefile() -> None:
 
 
 TERMS = (
-    "account", "bundle", "case", "checkpoint", "consistency proof", "decision", "event", "finding",
-    "inclusion proof", "leaf", "message", "metric", "part", "party", "predicate", "record", "reducer",
-    "role", "root", "run", "score", "seal", "task", "tree size", "world",
+    "account", "alternative", "brief", "bundle", "cap", "case", "cheat", "checkpoint", "consistency proof",
+    "decision", "event", "factor", "finding", "inclusion proof", "kill table", "leaf", "mandate", "message",
+    "metric", "mutation", "oracle", "part", "party", "predicate", "record", "reducer", "reference", "role",
+    "root", "run", "score", "script", "seal", "stage", "task", "tree size", "world",
 )  # fmt: skip
 
 
