@@ -257,7 +257,8 @@ def test_the_version_is_the_projects() -> None:
 
 def test_the_table_of_verbs_is_the_folder_of_commands() -> None:
     found = {path.stem for path in (ROOT / "tasks" / "commands").glob("*.py")} - {"__init__"}
-    assert found == set(VERBS.values())
+    below = tuple(f"{module}_" for module in VERBS.values())  # `task_new` is a part of `task`
+    assert {name for name in found if not name.startswith(below)} == set(VERBS.values())
 
 
 def test_every_folder_of_code_is_a_package() -> None:
