@@ -1,6 +1,8 @@
 """`tollbook resume`: open runs gone on with to their end, or given up.
 
-    RUN… (all open ones without one) ─► what is recorded, played again ─► the rest of it, sealed and scored
+    RUN… (all open ones without one) ─► what is recorded, played again ─► the rest, sealed and scored
+
+Not here: playing on (`tollbook.tasks.play.resume`).
 """
 
 from __future__ import annotations
@@ -21,19 +23,18 @@ if TYPE_CHECKING:
     from ...protocol.bodies import Agent as Stated
     from ..format.task import Task
     from ..play.agent import Agent
-    from ..play.casting import Part
 
 
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN…]")
-@click.option("--agent", "word", metavar="NAME", help="The program that plays: exec:COMMAND; others are in the run.")
+@click.option("--agent", "word", metavar="NAME", help="The program that plays: exec:COMMAND.")
 @click.option("--abandon", is_flag=True, help="Seal the runs as they are, given up; they are not scored.")
 @json_option
 @pass_session
 def command(
     session: Session, runs: tuple[str, ...], word: str | None, *, abandon: bool, as_json: bool
 ) -> Exit:
-    """Go on with open runs, by id or its beginning (all open ones without one): play them to their end and score them.
+    """Go on with open runs, by id or its beginning (all open ones without one), to their end, and score them.
 
     A run whose agent is deterministic ends as it would have without the interruption.
     """
@@ -41,7 +42,8 @@ def command(
     from ..receipts import keep_receipts  # noqa: PLC0415 - as above
 
     if abandon and word is not None:
-        raise UsageError("usage.agent", "`--abandon` plays nothing, so no agent is needed", "leave out `--agent`")
+        what = "`--abandon` plays nothing, so no agent is needed"
+        raise UsageError("usage.agent", what, "leave out `--agent`")
     secret = session.secret()
     judge = Judge()
     with session.store_to_write(secret) as store:
@@ -53,7 +55,8 @@ def command(
     if as_json:
         fields = ("run", "outcome", "records", "root")
         ended = [{name: getattr(audit, name) for name in fields} for audit in audits]
-        print_document("resume", {"runs": ended, "scores": [score.document() for score in scores], "findings": findings})
+        documents = [score.document() for score in scores]
+        print_document("resume", {"runs": ended, "scores": documents, "findings": findings})
     else:
         for audit, score in zip(audits, scores, strict=True):
             worth = score.outcome if score.value is None else str(score.value)

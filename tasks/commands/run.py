@@ -53,14 +53,16 @@ class Result(NamedTuple):
     "agents",
     multiple=True,
     metavar="ROLE=NAME",
-    help="Who plays the actor: reference (as without it), alternative:ID, mutation:ID, cheat:NAME or exec:COMMAND.",
+    help="Who plays the actor: reference (default), alternative:ID, mutation:ID, cheat:NAME or exec:COMMAND.",
 )
 @click.option("--as", "name", metavar="NAME", help="What to call a program in the runs.")
 @click.option("--model", default="", metavar="TEXT", help="Which model a program uses, as you state it.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N")
 @click.option("--turn-seconds", type=click.FloatRange(0.01), default=60.0, show_default=True, metavar="S")
 @click.option("--run-seconds", type=click.FloatRange(0.01), default=1_800.0, show_default=True, metavar="S")
-@click.option("--max-cost-micros", type=click.IntRange(0), metavar="N", help="The most a program's run may cost.")
+@click.option(
+    "--max-cost-micros", type=click.IntRange(0), metavar="N", help="The most a program's run may cost."
+)
 @json_option
 @pass_session
 def command(  # noqa: PLR0913 - click's way to take options
@@ -78,7 +80,7 @@ def command(  # noqa: PLR0913 - click's way to take options
     *,
     as_json: bool,
 ) -> Exit:
-    """Play tasks: files, folders of them, or built-in tasks by id. Each trial is a run, sealed, verified and scored.
+    """Play tasks: files, folders of them, or built-in ones by id. Each trial is a run, verified and scored.
 
     A program that plays is told lines of JSON and answers with lines; see docs/TASKS.md.
     """
@@ -121,7 +123,7 @@ def _parts(tasks: Sequence[Task], agents: Sequence[str], plain: Part) -> list[Pa
     actors = {role for task in tasks for role in (task.actor, task.roles[task.actor])}
     for role in given:
         if role not in actors:
-            hint = f"the evaluated parties are {', '.join(sorted(actors))}; all others follow the task's script"
+            hint = f"the evaluated parties are {', '.join(sorted(actors))}; others follow the task's script"
             raise UsageError("usage.agent", f"`{role}` is no party that an agent plays here", hint)
     named = [given.get(task.actor) or given.get(task.roles[task.actor]) for task in tasks]
     return [plain if name is None else plain._replace(word=name) for name in named]
@@ -175,8 +177,8 @@ def _jobs(
         TaskError: a case can't be worked out.
     """
     from ...scorers.lets import near  # noqa: PLC0415 - brings in CEL
-    from ..shelf import naming_task  # noqa: PLC0415 - as above
     from ..play.trials import next_trials  # noqa: PLC0415 - brings in the store
+    from ..shelf import naming_task  # noqa: PLC0415 - as above
 
     known = list(dict.fromkeys(case for task in tasks for case in task.file.case))
     for case in cases:
@@ -223,7 +225,7 @@ def _end(result: Result) -> dict[str, object]:
 
 
 def _remark(results: Sequence[Result]) -> None:
-    """Says what ended otherwise than by the task, which rules were silent in error, and what doesn't verify."""
+    """Says what ended otherwise than by the task, which rules were in error, and what doesn't verify."""
     outcomes = Counter(result.ending.outcome for result in results)
     said = ", ".join(f"{outcome} {count}" for outcome, count in sorted(outcomes.items()))
     click.echo(f"ended: {said}")

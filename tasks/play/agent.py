@@ -81,15 +81,25 @@ class Answer(NamedTuple):
 class Agent(Protocol):
     """Who plays a party.
 
-    ``stated`` is what `open` says of it. An ``outside`` agent is not of this
-    process: its turns are kept as evidence and each of its acts is on disk
-    before it is answered. ``given`` is what it was last given, in words, None
-    where there is nothing to keep.
+    The turns of an ``outside`` agent are kept as evidence, and each of its acts
+    is on disk before it is answered. ``given`` is None where there is nothing
+    to keep.
     """
 
-    stated: Stated
-    outside: bool
-    given: str | None
+    @property
+    def stated(self) -> Stated:
+        """What `open` says of it."""
+        ...
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is no agent of this process."""
+        ...
+
+    @property
+    def given(self) -> str | None:
+        """What it was last given, in words."""
+        ...
 
     def begin(self, setup: Setup) -> None:
         """Tells what the party is there for."""

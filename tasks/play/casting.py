@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+import msgspec
+
 from ...protocol.bodies import Agent as Stated
 from ...protocol.errors import UsageError
 from ...scorers.lets import near
@@ -72,16 +74,18 @@ def cast(task: Task, part: Part) -> Maker:
 
 
 def limits_of(stated: Stated) -> Limits:
-    """The limits that a run says a program was played under."""
-    found = {name.removeprefix("limit."): text for name, text in stated.settings.items()}
-    known = {name: found[name] for name in Limits._fields if name in found}
-    return Limits(**{name: _limit(name, text) for name, text in known.items()})
+    """The limits that a run says a program was played under.
 
-
-def _limit(name: str, text: str) -> float | int | None:
-    if text == "none":
-        return None
-    return float(text) if name.endswith("_seconds") else int(text)
+    Raises:
+        UsageError: `usage.agent`, what it says are no limits.
+    """
+    texts = {f"limit.{name}": value for name, value in Limits()._asdict().items()} | stated.settings
+    values = [texts[f"limit.{name}"] for name in Limits._fields]
+    try:
+        return msgspec.convert([None if text == "none" else text for text in values], Limits, strict=False)
+    except msgspec.ValidationError as error:
+        what = f"the run states limits of `{stated.name}` that can't be read: {error}"
+        raise UsageError("usage.agent", what) from None
 
 
 def _outside(part: Part, command: str) -> Maker:
@@ -96,7 +100,8 @@ def _cheat(task: Task, word: str, name: str) -> Maker:
     if name in task.cheats:
         policy = task.cheats[name].policy
         return lambda _seed: PolicyAgent(word, policy, lenient=True)
-    variants = {each: (kind, at) for kind, names in variants_of(task).items() for at, each in enumerate(names)}
+    named = variants_of(task).items()
+    variants = {each: (kind, at) for kind, names in named for at, each in enumerate(names)}
     kind, at = _found(name, variants, task, "cheat")
     return lambda seed: cheat_agent(task, seed, kind, at)
 

@@ -1,6 +1,6 @@
 """Check 6, conduct: whether an operator did what the task file says, by playing it again.
 
-    task file, case, seed ─► start rows, briefs, every message of scripts and clock ─► compared with the record
+    task file, case, seed ─► start rows, briefs, all messages of scripts and clock ─► compared with the record
 
 The actor's own messages are taken as they stand: they are what is evaluated.
 Everybody else's follow from them by the schedule, so one that is missing,
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from ...ledger.findings import Finding, State, quoted
+from ...ledger.findings import NEEDED, Finding, State, quoted
 from ...protocol.bodies import WorldRef
 from ...protocol.canonical import encode_typed
 from ...protocol.errors import TaskError
@@ -66,12 +66,17 @@ def with_conduct(audit: Audit) -> Audit:
 
     The audit must have kept what was said.
     """
-    if audit.custody != "played" or audit.replayed is None or any(audit.checks[c] == "failed" for c in "123"):
+    if audit.custody != "played" or audit.replayed is None or _has_failed(audit):
         return audit
     found, state = _checked(audit)
     if state == "not done":
         return audit
     return audit._replace(findings=[*audit.findings, *found], checks={**audit.checks, "6": state})
+
+
+def _has_failed(audit: Audit) -> bool:
+    """Whether what was said can't be relied on, so that conduct can't be judged."""
+    return any(audit.checks[check] == "failed" for check in NEEDED[:3])
 
 
 def known_task(audit: Audit) -> Known:
@@ -84,7 +89,8 @@ def known_task(audit: Audit) -> Known:
     try:
         return _known(audit, audit.replayed.opened)
     except (_Found, _UndoneError) as error:
-        raise TaskError("task.run", "", f"run `{audit.run[:12]}` has no task to judge it by: {error}") from None
+        problem = f"run `{audit.run[:12]}` has no task to judge it by: {error}"
+        raise TaskError("task.run", "", problem) from None
 
 
 @lru_cache(maxsize=64)
@@ -135,21 +141,28 @@ def _check_beginning(audit: Audit, task: Task, scene: Scene) -> None:
     if found != due:
         raise _Found("conduct.parties", f"the parties are {quoted(found)}, and the task's are {quoted(due)}")
     if scene.facts.root != opened.facts:
-        assert audit.replayed.state is not None
-        raise _Found("conduct.facts", _differing_row(scene.facts, audit.replayed.state.facts))
+        found = audit.replayed.state
+        text = "the start rows are not what the task gives"
+        raise _Found("conduct.facts", text if found is None else _differing_row(scene.facts, found.facts))
     briefs = briefs_of(task, scene)
     for (party, text), told in zip(briefs, audit.briefs, strict=False):
         if told.party != party:
-            text = f"`{told.party}` is told where `{party}` is due"
-            raise _Found("conduct.brief", text, told.seq)
+            problem = f"`{told.party}` is told where `{party}` is due"
+            raise _Found("conduct.brief", problem, told.seq)
         if told.text is None:
             raise _UndoneError("a brief is withheld")
         if told.text != text:
             raise _Found("conduct.brief", f"`{party}` was told something else than the task says", told.seq)
-    if len(briefs) != len(audit.briefs):
+    missing = len(briefs) - len(audit.briefs)
+    if missing and not (missing > 0 and _may_break_off(audit) and not audit.deeds):
         seq = audit.briefs[len(briefs)].seq if len(audit.briefs) > len(briefs) else None
         problem = f"there are {len(audit.briefs)} briefs, and the task gives {len(briefs)}"
         raise _Found("conduct.brief", problem, seq)
+
+
+def _may_break_off(audit: Audit) -> bool:
+    """Whether what is due may be missing from some record on: the run is open, or was given up."""
+    return audit.outcome in (None, "abandoned")
 
 
 def _differing_row(due: Facts, found: Facts) -> str:
@@ -164,13 +177,13 @@ def _differing_row(due: Facts, found: Facts) -> str:
 def _check_messages(audit: Audit, task: Task, scene: Scene) -> None:
     run = audit.replayed
     assert run is not None
-    assert run.state is not None
+    if run.state is None:
+        raise _UndoneError("its start rows are not here")
     desk = RecordedDesk(task.world, run.roles, run.state.facts, audit.deeds)
-    ended = audit.outcome in (None, "abandoned")  # may break off anywhere
     try:
         ending = _Retrace(task, scene, desk).run()
     except Departure as departure:
-        if departure.code == "conduct.omitted" and ended:
+        if departure.code == "conduct.omitted" and _may_break_off(audit):
             return
         if audit.withheld:
             raise _UndoneError("parts are withheld") from None
@@ -180,7 +193,7 @@ def _check_messages(audit: Audit, task: Task, scene: Scene) -> None:
         raise _Found("conduct.extra", problem, desk.left[0].seq)
     if desk.withheld:
         raise _UndoneError("parts are withheld")
-    if not ended:
+    if not _may_break_off(audit):
         _check_outcome(audit, ending.outcome)
 
 

@@ -38,9 +38,8 @@ class _Failed(NamedTuple):
     """An error in a worker, to be raised here."""
 
     kind: type[TollbookError]
-    code: str
-    text: str
-    hint: str | None
+    arguments: tuple[Any, ...]
+    fields: dict[str, Any]
 
 
 class _Told(NamedTuple):
@@ -78,13 +77,13 @@ def _directed(store: Store, jobs: Sequence[J], pipes: Sequence[Connection]) -> G
     at_work: dict[Connection, int] = {}
     for pipe in pipes:
         at_work[pipe] = next(left)
-        pipe.send(at_work[pipe])
+        _send(pipe, at_work[pipe])
     while at_work:
         for ready in wait(list(at_work)):
             pipe = cast("Connection", ready)
             told = _received(pipe)
             if isinstance(told, _Told):
-                pipe.send(_kept(store, told))
+                _send(pipe, _kept(store, told))
                 continue
             if isinstance(told, _Failed):
                 raise _raised(told)
@@ -92,16 +91,27 @@ def _directed(store: Store, jobs: Sequence[J], pipes: Sequence[Connection]) -> G
             following = next(left, None)
             if following is not None:
                 at_work[pipe] = following
-                pipe.send(following)
+                _send(pipe, following)
             yield jobs[done], told.result
 
 
 def _received(pipe: Connection) -> _Told | _Done | _Failed:
     try:
         return pipe.recv()
-    except EOFError:
-        what = "a process that played runs has ended in the middle of one"
-        raise LedgerError("run.worker", what, "what it wrote so far is kept; run the rest again") from None
+    except (EOFError, OSError):
+        raise _ended() from None
+
+
+def _send(pipe: Connection, what: object) -> None:
+    try:
+        pipe.send(what)
+    except OSError:
+        raise _ended() from None
+
+
+def _ended() -> LedgerError:
+    what = "a process that played runs has ended in the middle of one"
+    return LedgerError("run.worker", what, "what it wrote so far is kept; run the rest again")
 
 
 def _kept(store: Store, told: _Told) -> _Done | _Failed:
@@ -112,13 +122,12 @@ def _kept(store: Store, told: _Told) -> _Done | _Failed:
 
 
 def _failure(error: TollbookError) -> _Failed:
-    text = getattr(error, "text", str(error))
-    return _Failed(type(error), error.code, text, error.hint)
+    return _Failed(type(error), error.args, vars(error))
 
 
 def _raised(failed: _Failed) -> TollbookError:
-    error = TollbookError.__new__(failed.kind)
-    TollbookError.__init__(error, failed.code, failed.text, failed.hint)
+    error = failed.kind.__new__(failed.kind, *failed.arguments)
+    vars(error).update(failed.fields)
     return error
 
 
@@ -161,7 +170,7 @@ def _crew(play: Callable[[Keeper, J], Any], count: int, jobs: Sequence[J]) -> Ge
     with ExitStack() as stack:
         pipes: list[Connection] = []
         for _ in range(count):
-            ours, theirs = context.Pipe()
+            ours, theirs = cast("tuple[Connection, Connection]", context.Pipe())
             others = [*pipes, ours]
             process = context.Process(target=_work, args=(theirs, others, play, jobs), daemon=True)
             process.start()
@@ -183,7 +192,8 @@ def _work(
     keeper = _Pipe(pipe)
     while True:
         try:
-            job = jobs[pipe.recv()]
+            place: int = pipe.recv()
+            job = jobs[place]
         except EOFError:
             return
         try:
@@ -193,4 +203,5 @@ def _work(
         except (EOFError, BrokenPipeError):
             return
         except Exception as error:  # noqa: BLE001 - a bug of ours, told where the command ends
-            pipe.send(_Failed(LedgerError, "run.worker", f"internal: {type(error).__name__} {error}", _BUG))
+            what = f"internal: {type(error).__name__} {error}"
+            pipe.send(_failure(LedgerError("run.worker", what, _BUG)))

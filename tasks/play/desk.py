@@ -21,6 +21,7 @@ import msgspec
 
 from ...ledger.audited import Deed
 from ...protocol.bodies import Message
+from ...protocol.canonical import MAX_PART_BYTES
 from ...protocol.engine import decide
 from ...protocol.tables import State
 from ...protocol.world import Shown, World, part_fields
@@ -50,6 +51,14 @@ class Gave(NamedTuple):
     given: str
     gave: str | None
     usage: Usage | None
+
+
+def fitting(text: str) -> str:
+    r"""The text as a part can hold it: cut to 1 MiB, `…` at its end; what is no character as `\udc80`."""
+    data = text.encode(errors="backslashreplace")
+    if len(data) <= MAX_PART_BYTES:
+        return data.decode()
+    return data[: MAX_PART_BYTES - len("…".encode())].decode(errors="ignore") + "…"
 
 
 class Departure(Exception):  # noqa: N818 - what was said isn't what is recorded: a finding, not a failure

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from ...protocol.bodies import Outcome
-from ...protocol.canonical import encode
+from ...protocol.canonical import MAX_DEPTH, MAX_PART_BYTES, Id, depth, encode
 from ...protocol.errors import CanonicalError
 from ...protocol.world import World, part_fields
 from ...scorers.acts import Watch
@@ -32,7 +32,7 @@ from ...scorers.cel import activation
 from ..format.task import OPERATOR, Task
 from ..format.values import Unformed
 from .agent import Agent, Answer, Asked, Setup
-from .desk import Action, Desk, Gave, Said
+from .desk import Action, Desk, Gave, Said, fitting
 from .script import Counterparty, Silence
 from .tools import tools_of
 
@@ -47,6 +47,7 @@ MAX_ANSWERS: Final = 20
 UNPARSED: Final = "agent.unparsed"
 _NO_DIGEST = "0" * 64
 _MAX_ACTION_BYTES = 60_000
+_MAX_ACTION_DEPTH = MAX_DEPTH - 2  # an action stands in a body, and that in a record
 
 
 class Ending(NamedTuple):
@@ -83,9 +84,9 @@ class Schedule(ABC):
         for party, text in briefs_of(self._task, self._scene):
             self._desk.brief(party, text)
         for counterparty in self._scripts.values():
-            formed = counterparty.answer(None, self._tick())
-            if formed is not None:
-                self._answers(self._send(counterparty, formed, None))
+            said = self._answer(counterparty, None, None)
+            if said is not None:
+                self._answers(said)
         outcome, reason = self._turns_until_the_end()
         self._desk.seal(outcome)
         silences = tuple(silence for each in self._scripts.values() for silence in each.silences)
@@ -134,18 +135,28 @@ class Schedule(ABC):
             counterparty = self._scripts.get(message.to or "")
             if counterparty is None or said.deed.decision.outcome != "accepted":
                 return
-            formed = counterparty.answer(self._heard, self._tick())
-            if formed is None:
+            answer = self._answer(counterparty, self._heard, said)
+            if answer is None:
                 return
-            said = self._send(counterparty, formed, said)
+            said = answer
 
-    def _send(self, counterparty: Counterparty, formed: Mapping[str, Json], answered: Said | None) -> Said:
-        """Sends what a script formed: to whom it says, else to the sender that it answers."""
+    def _answer(
+        self, counterparty: Counterparty, heard: Mapping[str, Json] | None, answered: Said | None
+    ) -> Said | None:
+        """Sends a script's answer, to whom it says, else to the sender that it answers; None for silence."""
+        formed = counterparty.answer(heard, self._tick())
+        if formed is None:
+            return None
         fields = dict(formed)
         sender = None if answered is None else answered.deed.message.sender
         to = fields.pop("to", _addressee(self._task, counterparty.party, fields["kind"], sender))
         reply_to = None if answered is None or to != sender else answered.deed.seq
-        action = typed(self._world, fields)
+        try:
+            _check_addressee(to)
+            action = typed(self._world, fields)
+        except Unformed as error:
+            counterparty.take_back(str(error))
+            return None
         return self._say(counterparty.party, action, to, reply_to)
 
     def _say(self, party: str, action: Action, to: str | None, reply_to: int | None) -> Said:
@@ -199,8 +210,9 @@ class Play(Schedule):
     def _ask(self, asked: Asked) -> Said | Answer:
         answer = self._agent.act(asked)
         if self._agent.given is not None:
-            gave = Gave(self._agent.given, answer.gave, answer.usage)
-            self._desk.turn(self._task.actor, gave, led=answer.end is None)
+            gave = None if answer.gave is None else fitting(answer.gave)
+            evidence = Gave(fitting(self._agent.given), gave, answer.usage)
+            self._desk.turn(self._task.actor, evidence, led=answer.end is None)
         if answer.end is not None:
             return answer
         return self._say(self._task.actor, *action_of(self._task, answer), None)
@@ -227,7 +239,11 @@ def action_of(task: Task, answer: Answer) -> tuple[Action, str | None]:
     fields = dict(answer.act or {})
     to = fields.pop("to", None)
     kind = fields.get("kind")
-    if not isinstance(kind, str) or not (to is None or isinstance(to, str)):
+    try:
+        _check_addressee(to)
+    except Unformed:
+        return _unparsed(task.world, answer), None
+    if not isinstance(kind, str):
         return _unparsed(task.world, answer), None
     if kind in task.tools:
         to = to if to is not None else _addressee(task, task.actor, kind, None)
@@ -248,6 +264,9 @@ def typed(world: World, fields: Mapping[str, Json]) -> msgspec.Struct:
     """
     action = world.kinds[fields["kind"]]
     texts = {name: fields[name] for name in part_fields(action) if isinstance(fields.get(name), str)}
+    for name, text in texts.items():
+        if fitting(text) != text:
+            raise Unformed(name, f"a text that is over {MAX_PART_BYTES} bytes, or that is none")
     try:
         made = msgspec.convert({**fields, **dict.fromkeys(texts, _NO_DIGEST)}, action)
     except msgspec.ValidationError as error:
@@ -260,13 +279,26 @@ def _raw(world: World, fields: Mapping[str, Json], answer: Answer) -> Action:
         data = encode(fields)
     except CanonicalError:
         return _unparsed(world, answer)
-    return msgspec.Raw(data) if len(data) <= _MAX_ACTION_BYTES else _unparsed(world, answer)
+    if len(data) > _MAX_ACTION_BYTES or depth(data) > _MAX_ACTION_DEPTH:
+        return _unparsed(world, answer)
+    return msgspec.Raw(data)
 
 
 def _unparsed(world: World, answer: Answer) -> Action:
     text = answer.gave if answer.gave is not None else str(dict(answer.act or {}))
-    text = text.encode(errors="backslashreplace").decode()
-    return world.kinds[UNPARSED](text=text)
+    return world.kinds[UNPARSED](text=fitting(text))
+
+
+def _check_addressee(to: Json) -> None:
+    """Whether a message can be sent to it; whether there is such a party is the market's question.
+
+    Raises:
+        Unformed: it can't.
+    """
+    try:
+        msgspec.convert(to, Id | None)
+    except msgspec.ValidationError:
+        raise Unformed("to", "what can't be the id of a party") from None
 
 
 def _addressee(task: Task, party: str, kind: str, sender: str | None) -> str | None:

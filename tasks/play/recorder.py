@@ -1,6 +1,6 @@
-"""One run of a task, from its opening to its score: played, sealed, verified, judged.
+"""One run of a task: played, sealed, verified.
 
-    task, case, trial, agent ─► scene ─► run, written to a store ─► audit of what was written ─► conduct ─► score
+    task, case, trial, agent ─► scene ─► run, written to a store ─► audit of what was written ─► conduct
 
 The audit reads the very bytes that go to the store, from a copy kept while the
 run is written, so a run that wouldn't verify is found before anybody relies on it.
@@ -130,8 +130,7 @@ def finish(copy: Copy, blobs: Mapping[str, Blob], ending: Ending) -> Recorded:
 
 def seats_of(task: Task, agent: Agent) -> list[Seat]:
     """The parties of a task's runs: the actor by its agent, all others by script."""
-    return [
-        Seat(party, role, agent.stated if party == task.actor else _SCRIPT) for party, role in task.roles.items()
-    ]
+    played = {task.actor: agent.stated}
+    return [Seat(party, role, played.get(party, _SCRIPT)) for party, role in task.roles.items()]
 
 

@@ -38,12 +38,13 @@ if TYPE_CHECKING:
     from ..format.task import Task
     from .agent import Agent
 
-Caster = "Callable[[Task, Stated, str], Agent]"
-"""Makes the agent again that a run says it was played by: from the task, what it says, and the seed."""
 
+def resume(
+    store: Store, secret: bytes, number: int, caster: Callable[[Task, Stated, str], Agent]
+) -> Recorded:
+    """Plays the store's open run `number` to its end, by the agent that ``caster`` makes again.
 
-def resume(store: Store, secret: bytes, number: int, caster: Callable[[Task, Stated, str], Agent]) -> Recorded:
-    """Plays the store's open run `number` to its end.
+    It is given the task, what the run says of its agent, and the seed.
 
     Raises:
         LedgerError: as `Writer.resume`; `run.imported`; `run.departed`, the agent
@@ -150,6 +151,7 @@ class _Recalled:
         self.stated = agent.stated
         self._agent = agent
         self._turns = deque(evidence)
+        self._number = 0
 
     @property
     def given(self) -> str | None:
@@ -163,17 +165,25 @@ class _Recalled:
     def act(self, asked: Asked) -> Answer:
         """As `Agent.act`, from the record as far as it goes."""
         answer = self._agent.act(asked)
-        return _recorded_answer(self._turns.popleft()) if self._turns else answer
+        self._number += 1
+        return _recorded_answer(self._turns.popleft(), self._number, answer) if self._turns else answer
 
     def close(self) -> None:
         """As `Agent.close`."""
         self._agent.close()
 
 
-def _recorded_answer(evidence: Evidence) -> Answer:
+def _recorded_answer(evidence: Evidence, number: int, now: Answer) -> Answer:
+    """What was answered at that turn.
+
+    How an end came about isn't recorded: what is answered ``now`` tells, if that is an end too.
+    """
     gave = evidence.texts.get("gave")
     said = None if gave is None else read_answer(gave.encode())
+    if said is not None and said.turn not in (None, number):
+        said = None
     if evidence.turn.n is None:
         stopped = said is not None and said.act is None
-        return Answer(end="agent_stopped" if stopped else "agent_failed", gave=gave, reason="as it is recorded")
+        end = now.end or ("agent_stopped" if stopped else "agent_failed")
+        return Answer(end=end, gave=gave, reason=now.reason or "as it is recorded")
     return Answer(act=None if said is None else said.act, gave=gave)

@@ -27,7 +27,7 @@ START = "start"
 
 
 class Silence(NamedTuple):
-    """A rule that gave an error: where in the file, why, and at the act of which record (None at the start)."""
+    """A rule in error: where in the file, why, and at the act of which record (None at the start)."""
 
     place: str
     text: str
@@ -44,11 +44,14 @@ class Counterparty:
         self.watch = watch
         self.silences: list[Silence] = []
         self._script = script
+        self._place = ""  # of the act that was formed last
+        self._heard: int | None = None  # the record of the act that it answers
         self._fixed = {"case": case, "mandate": mandate, "me": party}
 
     def answer(self, message: Mapping[str, Json] | None, tick: int) -> Formed | None:
-        """The answer to an act that reached the party, or to the start of the run (None); None for silence."""
+        """The answer to an act that reached the party, or to the start (None); None for silence."""
         kind = START if message is None else message["kind"]
+        self._heard = None if message is None else message["seq"]
         if kind not in self._script.on:
             return None
         held = activation(
@@ -58,8 +61,12 @@ class Counterparty:
             for rule in self._script.rules:
                 fits = rule.on is None or kind in rule.on
                 if fits and (rule.when is None or rule.when.holds(held)):
+                    self._place = f"{rule.place}.do"
                     return first_that_holds(rule.do, held)
         except Unformed as error:
-            seq = None if message is None else message["seq"]
-            self.silences.append(Silence(error.place, error.text, seq))
+            self.silences.append(Silence(error.place, error.text, self._heard))
         return None
+
+    def take_back(self, why: str) -> None:
+        """Is silent instead of the last answer, which can't be sent."""
+        self.silences.append(Silence(self._place, why, self._heard))
