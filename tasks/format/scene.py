@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -42,8 +43,10 @@ Values = dict[str, Json]
 FactRows = Mapping[str, Mapping[str, Mapping[str, Json]]]
 
 _DRAW_LABEL = "draw:"
-_ROW = re.compile(r"row `([^`]+)` of `([^`]+)`")
-"""How a market names a start row that is wrong."""
+_SCENES = 16
+_ROW = re.compile(r"row `([^`]+)` of `([^`]+)`(?: is not such a row: (.*))?")
+"""How a market names a start row that is wrong, and says that it isn't of its table's type."""
+_ROW_HINT = "correct it, or leave out what follows from other rows"
 
 
 class Scene(NamedTuple):
@@ -124,17 +127,21 @@ class SceneMaker:
             name: oracle.expression(source, f"oracle.{name}") for name, source in file.oracle.items()
         }
         self.makers = (parameters, self._row_maker, self._each_maker, brief, oracle)
+        self._staged = lru_cache(maxsize=_SCENES)(self._stage)
 
     def seed(self, case: str, trial: int) -> str:
         """The seed, in hex, of a trial of a case."""
         return seed_of(self._file.id, case, trial)
 
     def stage(self, case: str, seed: str) -> Scene:
-        """A case, worked out.
+        """A case, worked out; the last ones are remembered, since who plays, checks and judges asks for the same.
 
         Raises:
             TaskError: `task.case`, no such case; `task.value`, a value can't be worked out; `task.facts`.
         """
+        return self._staged(case, seed)
+
+    def _stage(self, case: str, seed: str) -> Scene:
         if case not in self._cases:
             hint = near(case, self._cases, f"there are {', '.join(self._cases)}")
             raise TaskError("task.case", "case", f"there is no case `{case}`", hint)
@@ -176,7 +183,8 @@ class SceneMaker:
         try:
             yield
         except Unformed as error:
-            fault = TaskError("task.value", error.place, f"case `{case}`: {error.text}", error.hint)
+            problem = f"case `{case}`: {error.text}"
+            fault = TaskError("task.value", error.place, problem, error.hint, within=error.within)
             raise located(fault, self._text) from None
         except TaskError as error:
             fault = TaskError(error.code, error.place, f"case `{case}`: {error.problem}", error.hint)
@@ -245,10 +253,19 @@ class SceneMaker:
         except TaskError:
             raise
         except TollbookError as error:
-            named = _ROW.search(error.text)
-            place = made.place(named[2], named[1]) if named else "facts"
-            hint = error.hint or "correct the row, or leave out what follows from the others"
-            raise TaskError("task.facts", place, error.text, hint) from None
+            raise self._contradiction(error, made) from None
+
+    def _contradiction(self, error: TollbookError, made: _Made) -> TaskError:
+        """What the market says of start rows, at the row that it names."""
+        named = _ROW.search(error.text)
+        if named is None:
+            return TaskError("task.facts", "facts", error.text, error.hint or _ROW_HINT)
+        key, table, untyped = named.groups()
+        place = made.place(table, key)
+        if untyped is None:
+            return TaskError("task.facts", place, error.text, error.hint or _ROW_HINT)
+        found = told(untyped, made.rows[table].get(key), self._world.tables[table])
+        return TaskError("task.facts", place + found.below, found.problem, found.hint)
 
 
 def _typed(world: World, row: Mapping[str, Json], table: str, place: str) -> msgspec.Struct:
