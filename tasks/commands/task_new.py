@@ -30,7 +30,7 @@ def command(path: Path, world: str, actor: str, *, as_json: bool) -> None:
     from ..format.skeleton import skeleton  # noqa: PLC0415 - the help needs none
 
     if path.suffix != _ENDING:
-        raise TaskError("task.file", "", f"`{path}` doesn't end in `{_ENDING}`", "name it `<id>.toml`")
+        raise TaskError("task.file", "", f"`{path}` doesn't end in `{_ENDING}`", f"name it `{path}{_ENDING}`")
     task_id = path.name.removesuffix(_ENDING)
     _write(path, skeleton(task_id, world, actor))
     if as_json:
