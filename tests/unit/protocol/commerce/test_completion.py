@@ -110,7 +110,7 @@ def test_nothing_is_completed_to_a_clock() -> None:
 
 POSTING = {"order": "o2", "payment": "p1", "entry": "x", "tick": 0, "account": "buyer:c", "amount": -25}
 LINE = {"listing": "l9", "quantity": 1, "unit_price": 1}
-SELF = {"buyer": "m", "merchant": "m", "total": 1, "state": "settled"}
+SELF = {"buyer": "m", "merchant": "m", "state": "settled"}
 RETURN = {"order": "o9", "condition": "worn"}
 BOTH = {"x1": POSTING, "x2": {**POSTING, "account": "merchant:m", "amount": 25}}
 SMALL = {"x1": {**POSTING, "amount": -1}, "x2": {**BOTH["x2"], "amount": 1}}
@@ -127,6 +127,7 @@ WRONG: list[tuple[str, str, dict[str, Any]]] = [
     ("is not such a row",                           "order",       {"o2": {"lines": "no"}}),
     ("is not such a row",                           "order",       {"o9": {"lines": [3]}}),
     ("is not such a row",                           "agreement",   {"a1": {"quantity": "2"}}),
+    ("Object missing required field `total`",       "order",       {"o9": {**SELF, "lines": []}}),
     ("names order `o9`, which is not there",        "payment",     {"p9": {"order": "o9", "captured": 1}}),
     ("names order `o9`, which is not there",        "return",      {"r9": RETURN}),
     ("names negotiation `n9`",                      "agreement",   {"a2": {"negotiation": "n9"}}),
@@ -140,7 +141,7 @@ WRONG: list[tuple[str, str, dict[str, Any]]] = [
     ("is not called `now`",                         "clock",       {"then": {"tick": 1}}),
     ("contradicts itself",                          "inventory",   {"l1": {"on_hand": 9}}),
     ("contradicts itself",                          "payment",     {"p1": {"refunded": 26}}),
-    ("has one party on both sides",                 "order",       {"o9": SELF}),
+    ("has one party on both sides",                 "order",       {"o9": {**SELF, "total": 1}}),
     ("has a total that isn't quantity times",       "agreement",   {"a1": {"total": 1}}),
     ("has a last offer by neither",                 "negotiation", {"n1": {"offered_by": "z"}}),
     ("is `captured`, and its amounts say `partly",  "payment",     {"p2": {"state": "captured"}}),

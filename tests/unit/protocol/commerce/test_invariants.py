@@ -47,6 +47,7 @@ TABLE: list[tuple[str | None, list[Any]]] = [
     (None,       [PaymentRefunded("p1", 5), BACK]),
     (None,       [("order", "o1", {"state": "returned"})]),
     (None,       [("inventory", "l1", {"on_hand": 8, "available": 5})]),
+    (None,       [posted(("fees", MAX_INTEGER), ("x", -MAX_INTEGER))]),
     ("removed",  [("order", "o1", None)]),
     ("state",    [("order", "o1", {"state": "settled"})]),
     ("state",    [("order", "o2", {"state": "delivered"})]),

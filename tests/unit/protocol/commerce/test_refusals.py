@@ -17,7 +17,7 @@ from tollbook.protocol.commerce.world import REFUSALS, RULES
 from tollbook.protocol.tables import NO_CHANGE
 from tollbook.protocol.world import kind_of, row_fields
 
-NUMBERS = {"MUCH": 10**12, "HALF": 10**12 // 2, "LAST": 2**31 - 1}
+NUMBERS = {"MUCH": 10**12, "HALF": 10**12 // 2, "LAST": 2**31 - 6, "OVER": 2**31 - 5}
 
 TABLE: list[tuple[str | None, str, str, str]] = [
     # refused by              kind                    from > to        fields
@@ -38,8 +38,8 @@ TABLE: list[tuple[str | None, str, str, str]] = [
     ("message.addressee",      "message.send",         "b1",       ""),
     (None,                     "message.send",         "b1 > b2",  ""),
     ("agent.unparsed",         "agent.unparsed",       "b1",       ""),
-    ("clock.end",              "clock.advance",        "operator", "ticks=LAST"),
-    (None,                     "clock.advance",        "operator", ""),
+    ("clock.end",              "clock.advance",        "operator", "ticks=OVER"),
+    (None,                     "clock.advance",        "operator", "ticks=LAST"),
     ("listing.unknown",        "negotiation.propose",  "b1 > b2",  "listing=l9 unit_price=MUCH"),
     ("listing.withdrawn",      "negotiation.propose",  "b1 > b2",  "listing=l2 unit_price=MUCH"),
     ("negotiation.addressee",  "negotiation.propose",  "b1 > m2",  "listing=l1 unit_price=MUCH"),
@@ -52,7 +52,7 @@ TABLE: list[tuple[str | None, str, str, str]] = [
     ("negotiation.expired",    "negotiation.counter",  "b1 > m1",  "negotiation=late unit_price=MUCH"),
     ("negotiation.rounds",     "negotiation.counter",  "b1 > m1",  "negotiation=long unit_price=MUCH"),
     ("negotiation.total",      "negotiation.counter",  "b1 > m1",  "negotiation=large unit_price=MUCH"),
-    (None,                     "negotiation.counter",  "b1 > m1",  "negotiation=large unit_price=1"),
+    (None,                     "negotiation.counter",  "b1 > m1",  "negotiation=large unit_price=1000000000"),
     ("negotiation.unknown",    "negotiation.accept",   "b1 > m2",  "negotiation=other"),
     ("negotiation.addressee",  "negotiation.accept",   "b1",       "negotiation=closed"),
     ("negotiation.state",      "negotiation.accept",   "b1 > m1",  "negotiation=closed"),

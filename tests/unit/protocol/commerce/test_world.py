@@ -157,6 +157,9 @@ def test_a_refund_goes_over_the_payments_oldest_first(new_market: Any) -> None:
     assert [("p1", 100), ("a", 20)] == [(row["id"], row["refunded"]) for row in shown["payment"]]
     assert "delivered" == market.row("order", "o1").state
     assert {"EUR": 30} == market.see("merchant", "balance.get")["account"][0]["balances"]
+    entries = [row["entry"] for row in market.see("merchant", "ledger.history", order="o1")["posting"][-4:]]
+    assert 2 == len(set(entries))
+    assert [entries[0]] * 2 + [entries[2]] * 2 == entries
 
 
 def test_an_order_is_returned_when_all_its_units_are_back(market: Any) -> None:
