@@ -126,7 +126,7 @@ _FAILURES: Final = {
     "No overload found in reference resolve step for cel.@mapInsert": "the runtime has no `transformMap`",
 }
 _ADVICE: Final = {
-    "there is no key": "ask for what may be missing as `x.?key.orValue(…)`, and look at the spelling",
+    "there is no key": "look at the spelling; what may be missing is asked for as `x.?key.orValue(…)`",
     "there is no element": "guard with `size()`, or take `xs[?0].orValue(…)`",
     "division by zero": "guard it: `n == 0 ? 0 : m / n`",
     "remainder of a division by zero": "guard it: `n == 0 ? 0 : m % n`",
@@ -137,6 +137,7 @@ _ADVICE: Final = {
     "there is no `matches`": "use `==`, `startsWith`, `endsWith` or `contains`",
     "there is no `size` of a text": "compare with `''`, or look for numbers in an act's `figures`",
     "a list made from a map": "write `.sort()` behind it, or go through `initial`, `final` or `known`",
+    "no draw from": "the lower bound comes first: `draw('price', 80, 120)`",
     "more than 10,000 loop steps": "go through fewer elements, or through one list at a time",
     "an optional value": "unwrap it: `.orValue(…)`",
 }

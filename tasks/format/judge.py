@@ -1,6 +1,6 @@
 """The predicates, caps and names of a task file, compiled: what its runs are judged by.
 
-    predicate, cap, let  ──compile_predicates──►  PredicateSet
+    predicate, cap, let  ──check_predicates──►  faults, or  ──predicate_set──►  PredicateSet
 
 Each expression is compiled at its place, so every fault is told there; the set
 itself is made once there are none.
@@ -20,12 +20,11 @@ from .file import TaskFile
 from .values import Maker
 
 
-def compile_predicates(file: TaskFile, maker: Maker) -> PredicateSet | None:
-    """The predicate set of a file, or None where it has a fault.
+def check_predicates(file: TaskFile, maker: Maker) -> None:
+    """Compiles what a run is judged by, each expression at its place.
 
     Notes `task.predicate`, and as `Maker`.
     """
-    faults = maker.faults
     for name, predicate in file.predicate.items():
         maker.expression(predicate.expr, f"predicate.{name}.expr")
         if predicate.seqs is not None:
@@ -34,11 +33,13 @@ def compile_predicates(file: TaskFile, maker: Maker) -> PredicateSet | None:
         maker.expression(cap.expr, f"cap.{name}.expr")
         if name in file.predicate:
             problem = f"`{name}` names a predicate and a cap"
-            faults.note("task.predicate", f"cap.{name}", problem, "rename one of them")
-    _check_weights(file, faults)
-    _check_needs(file, faults)
-    if faults.found:
-        return None
+            maker.faults.note("task.predicate", f"cap.{name}", problem, "rename one of them")
+    _check_weights(file, maker.faults)
+    _check_needs(file, maker.faults)
+
+
+def predicate_set(file: TaskFile, faults: Faults) -> PredicateSet | None:
+    """The predicate set of a file without a fault so far, or None where the scorer finds one."""
     try:
         made = PredicateSet(
             file.id, file.predicate, caps=file.cap, lets=file.let, oracle=file.oracle, title=file.title

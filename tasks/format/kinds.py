@@ -30,7 +30,6 @@ _KINDS: Final = {
 _BOUND: Final = re.compile(r"Expected `(\w+)` (of length )?([<>]=?) (-?\d+)")
 _BOUNDS: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 _PATH: Final = re.compile(r" - at `(?:key in )?\$?([^`]*)`")
-_EQUALS_HINT: Final = "begin with `=` where it is an expression"
 
 
 class Complaint(NamedTuple):
@@ -50,8 +49,14 @@ def complaint(raw: object, kind: Any) -> Complaint | None:  # noqa: ANN401 - a t
     return None
 
 
-def told(said: str, raw: object, kind: Any) -> Complaint:  # noqa: ANN401 - as `complaint`
-    """What msgspec said of a value."""
+def told(
+    said: str,
+    raw: object,
+    kind: Any,  # noqa: ANN401 - as `complaint`
+    *,
+    worked_out: bool = True,
+) -> Complaint:
+    """What msgspec said of a value; ``worked_out``: an expression may stand there."""
     found = _PATH.search(said)
     below = found[1] if found else ""
     value = _at(raw, below)
@@ -65,7 +70,7 @@ def told(said: str, raw: object, kind: Any) -> Complaint:  # noqa: ANN401 - as `
         choices = list(_choices(msgspec.inspect.type_info(kind), below))
         hint = near(str(value), choices, f"it is one of {', '.join(choices)}") if choices else None
         return Complaint(below, f"`{value}` is none of its values", hint)
-    return Complaint(below, f"expected {_wanted(head)}, got {shown(value)}", _hint(head, value))
+    return Complaint(below, f"expected {_wanted(head)}, got {shown(value)}", _hint(head, value, worked_out=worked_out))
 
 
 def shown(value: object) -> str:
@@ -98,17 +103,18 @@ def _wanted(head: str) -> str:
     return " or ".join(kinds) + (" of another form" if "matching regex" in head else "")
 
 
-def _hint(head: str, value: object) -> str | None:
-    is_form = "matching regex" in head or "of length" in head
-    if isinstance(value, str) and not is_form:
-        return _EQUALS_HINT
-    if is_form:
-        return "ids are of letters, digits and `.`, `_`, `-`" if "matching" in head else None
-    if isinstance(value, (int, bool)) and "`str`" in head:
+def _hint(head: str, value: object, *, worked_out: bool) -> str:
+    if "of length" in head or "matching regex" in head:
+        return "change its length" if "of length" in head else "ids are of letters, digits, `.`, `_` and `-`"
+    if _BOUND.match(head):
+        return "write a number in that range"
+    if "`array" in head or "`object" in head:
+        return "write it in brackets: `[…]`" if "`array" in head else "write a table: `{ name = … }`"
+    if isinstance(value, str) and "`int" in head and re.fullmatch(r"-?\d[\d_]*", value):
+        return f"write it without quotes: `{value}`"
+    if "`str" in head and isinstance(value, int):
         return f'write it as text: `"{str(value).lower() if isinstance(value, bool) else value}"`'
-    if isinstance(value, dict) and "`array`" in head:
-        return "write it in brackets: `[{ … }]`"
-    return None
+    return "begin with `=` where it is an expression" if worked_out else "write it so"
 
 
 def _at(raw: object, below: str) -> object:

@@ -19,8 +19,11 @@ OPERATOR: Final = "operator"
 """The party that every run has; it moves the market's clock on."""
 
 
-def check_parties(file: TaskFile, world: World, faults: Faults) -> None:
-    """Notes `task.party`, for an actor, a script or a role of nobody, and `task.case`, for the factor."""
+def check_parties(file: TaskFile, world: World, faults: Faults) -> bool:
+    """Whether there is somebody to play.
+
+    Notes `task.party`, for an actor, a script or a role of nobody, and `task.case`, for the factor.
+    """
     if file.actor not in file.party:
         hint = near(file.actor, file.party, f"write `{file.actor} = {{}}` under `[party]`")
         faults.note("task.party", "actor", f"there is no party `{file.actor}`", hint)
@@ -33,6 +36,7 @@ def check_parties(file: TaskFile, world: World, faults: Faults) -> None:
             faults.note("task.party", f"script.{name}", f"there is no party `{name}`", hint)
     _check_roles(file, world, faults)
     _check_factor(file, faults)
+    return file.actor in file.party
 
 
 def offered(file: TaskFile, world: World, faults: Faults) -> tuple[str, ...]:
@@ -40,7 +44,7 @@ def offered(file: TaskFile, world: World, faults: Faults) -> tuple[str, ...]:
 
     Notes `task.tools`, for a pattern that fits none.
     """
-    role = (file.party[file.actor].role or file.actor) if file.actor in file.party else file.actor
+    role = file.party[file.actor].role or file.actor
     open_to = [kind for kind in world.kinds if role in world.roles.get(kind, (role,))]
     known = [kind for kind in open_to if kind not in world.unoffered]
     if file.tools is None:
@@ -68,9 +72,9 @@ def _check_roles(file: TaskFile, world: World, faults: Faults) -> None:
 def _check_factor(file: TaskFile, faults: Faults) -> None:
     if file.factor is None:
         return
-    for case, values in file.case.items():
-        known = {**file.defaults, **values}
-        if file.factor not in known:
-            hint = near(file.factor, known, "name the parameter that the cases vary")
-            problem = f"case `{case}` has no parameter `{file.factor}`"
-            faults.note("task.case", "factor", problem, hint)
+    known = {name for values in file.case.values() for name in values} | {*file.defaults}
+    without = [case for case, values in file.case.items() if file.factor not in {**file.defaults, **values}]
+    if without:
+        hint = near(file.factor, sorted(known), "name the parameter that the cases vary")
+        names = "no case has" if len(without) == len(file.case) else f"case `{without[0]}` doesn't have"
+        faults.note("task.case", "factor", f"{names} a parameter `{file.factor}`", hint)

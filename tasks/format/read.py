@@ -121,23 +121,26 @@ def _document(text: str, faults: Faults) -> dict[str, Any] | None:
 def _unread(said: str, text: str) -> TaskError:
     """What the TOML reader says, at its line."""
     found = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", said)
-    problem = said if found is None else said[: found.start()]
     line = int(found[1]) if found and found[1] else text.count("\n", 0, len(text.rstrip())) + 1
-    fault = TaskError("task.toml", "", f"not TOML: {_sentence(problem)}", _toml_hint(problem, text, line))
+    at = text.split("\n")[line - 1]
+    problem, hint = _told(said if found is None else said[: found.start()], at)
+    fault = TaskError("task.toml", "", f"not TOML: {problem}", hint)
     fault.line = line
     return fault
 
 
-def _toml_hint(problem: str, text: str, line: int) -> str:
-    """What to try where a file isn't TOML, for the mistakes that are made most."""
-    at = text.split("\n")[line - 1]
-    if re.search(r"=\s*\{[^}]*$", at):
-        return "an inline table `{ … }` stands on one line: use a `[section.name]` of its own for more"
-    if "overwrite" in problem or "declare" in problem or "mutate" in problem:
-        return "the same name stands here twice: rename one, or join them"
-    if re.search(r"=\s*[A-Za-z_]", at) and "value" in problem.lower():
-        return 'a text stands in quotes: `name = "…"`'
-    return "see toml.io for how tables, lists and texts are written"
+def _told(said: str, line: str) -> tuple[str, str]:
+    """A complaint of the TOML reader's about a line, and what to try, for the mistakes that are made most."""
+    if re.search(r"=\s*\{[^}]*$", line):
+        hint = "an inline table `{ … }` stands on one line: use a `[section.name]` of its own for more"
+        return "an inline table isn't closed on its line", hint
+    if re.match(r"Cannot (overwrite|declare|mutate)|Duplicate", said):
+        return "the same name stands here twice", "rename one, or join them"
+    if said.startswith("Illegal character '\\n'"):
+        return "a text isn't closed on its line", 'close it with `"`; texts of more lines stand in `"""`'
+    if said.startswith("Invalid value") and re.search(r"=\s*[A-Za-z_=]", line):
+        return "there is no such value", 'a text stands in quotes: `name = "…"`'
+    return _sentence(said), "see toml.io for how tables, lists and texts are written"
 
 
 def _entry(value: Mapping[str, Any], kind: type[S], place: str, faults: Faults) -> S | None:
@@ -163,7 +166,7 @@ def _convert(value: object, kind: type[S], place: str, faults: Faults) -> S | No
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        below, problem, hint = told(str(error), cast("object", value), kind)
+        below, problem, hint = told(str(error), cast("object", value), kind, worked_out=False)
         faults.note("task.type", (place + below).lstrip("."), problem, hint)
     return None
 
@@ -173,16 +176,22 @@ def _check_fields(
 ) -> None:
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     what = "field" if place else "section or field"
+    if "do" in fields and "do" not in value and "kind" in value:
+        hint = "write `do = { kind = …, … }`"
+        faults.note("task.field", place, "an act stands where a step or rule does", hint)
+        return
+    missing = [name for name, field in fields.items() if field.required and name not in value]
     for name in value:
         if name not in fields:
             hint = near(name, fields, f"there are {', '.join(fields)}")
+            # What is only misspelt isn't missing too.
+            missing = [each for each in missing if hint != f"did you mean `{each}`?"]
             at = f"{place}.{name}" if place else name
             faults.note("task.field", at, f"there is no {what} `{name}`", hint)
-    for name, field in fields.items():
-        if field.required and name not in value:
-            is_table = name in _TABLES and not place
-            hint = f"write `[{name}]` and what belongs to it" if is_table else f"write `{name} = …`"
-            faults.note("task.field", place, f"the {what} `{name}` is missing", hint)
+    for name in missing:
+        is_table = name in _TABLES and not place
+        hint = f"write `[{name}]` and what belongs to it" if is_table else f"write `{name} = …`"
+        faults.note("task.field", place, f"the {what} `{name}` is missing", hint)
 
 
 _TABLES: Final = ("case", "party", "predicate", "reference")

@@ -183,8 +183,10 @@ class SceneMaker:
         try:
             yield
         except Unformed as error:
-            problem = f"case `{case}`: {error.text}"
-            fault = TaskError("task.value", error.place, problem, error.hint, within=error.within)
+            problem, hint = f"case `{case}`: {error.text}", error.hint
+            if error.text.startswith("there is no key") and error.place.startswith(("case.", "defaults.")):
+                hint = "parameters are worked out in the order of the file"
+            fault = TaskError("task.value", error.place, problem, hint, within=error.within)
             raise located(fault, self._text) from None
         except TaskError as error:
             fault = TaskError(error.code, error.place, f"case `{case}`: {error.problem}", error.hint)
@@ -195,7 +197,8 @@ class SceneMaker:
         place = f"facts.{table}.{key}"
         kind = self._world.tables.get(table)
         if kind is None:
-            hint = near(table, list(self._world.tables), f"there are {', '.join(sorted(self._world.tables))}")
+            tables = sorted(self._world.tables)
+            hint = near(table, tables, f"there are {', '.join(tables)}")
             self._faults.note("task.facts", place, f"the market has no table `{table}`", hint)
             return []
         known = {field.encode_name: field for field in msgspec.structs.fields(kind)}

@@ -27,7 +27,7 @@ from . import places
 from .acts import ActMaker
 from .faults import Faults
 from .file import CheatEntry, MutationEntry, PolicyEntry, ScriptEntry, TaskFile
-from .judge import compile_predicates
+from .judge import check_predicates, predicate_set
 from .parties import OPERATOR, check_parties, offered
 from .policy import PlacedStep, Policy, changed_steps, compile_policy, placed
 from .read import read_all
@@ -100,7 +100,8 @@ def examine(text: str, ref: WorldRef | None = None) -> tuple[Task | None, Sequen
     found = None if file is None else _world(file, ref, faults)
     if file is None or found is None:
         return None, faults.located(text)
-    task = _Compiler(text, file, *found, faults).task()
+    is_played = check_parties(file, found[0], faults)
+    task = _Compiler(text, file, *found, faults).task() if is_played else None
     return (None if faults.found else task), faults.located(text)
 
 
@@ -141,7 +142,6 @@ class _Compiler:
     def task(self) -> Task | None:
         """The task; None where there is a fault."""
         file = self._file
-        check_parties(file, self._world, self._faults)
         scenes = SceneMaker(file, self._world, self._faults, self._text)
         self._makers += [(maker, self._shapes(self._mandate())) for maker in scenes.makers]
         scripts = {name: self._script(name, entry) for name, entry in file.script.items()}
@@ -150,10 +150,10 @@ class _Compiler:
         alternatives = {name: self._alternative(name, entry) for name, entry in file.alternative.items()}
         mutations = {name: self._mutation(name, entry) for name, entry in file.mutation.items()}
         cheats = {name: self._cheat(name, entry) for name, entry in file.cheat.items()}
-        judge = self._maker(JUDGE, "", file.let, self._mandate())
-        predicates = compile_predicates(file, judge)
+        check_predicates(file, self._maker(JUDGE, "", file.let, self._mandate()))
         self._check_shapes()
-        if predicates is None or self._faults.found:
+        predicates = None if self._faults.found else predicate_set(file, self._faults)
+        if predicates is None:
             return None
         return Task(
             text=self._text,
@@ -244,8 +244,7 @@ class _Compiler:
         return maker
 
     def _mandate(self) -> Mapping[str, object]:
-        actor = self._file.party.get(self._file.actor)
-        return {} if actor is None else actor.mandate
+        return self._file.party[self._file.actor].mandate
 
     def _shapes(self, mandate: Mapping[str, object]) -> dict[str, Shape]:
         return {
@@ -263,6 +262,7 @@ class _Compiler:
             for expression in (*maker.lets.values(), *maker.made):
                 for problem, hint in unknown_names(expression.program, shapes):
                     if problem not in told:
-                        self._faults.note("task.names", expression.place, problem, hint)
+                        place, within = expression.place, expression.within
+                        self._faults.note("task.names", place, problem, hint, within=within)
                     if expression.place in maker.let_places:
                         told.add(problem)

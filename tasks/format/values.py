@@ -36,7 +36,7 @@ from ...scorers.lets import CircleError, Lets
 from ...scorers.predicates import WORDS
 from ...scorers.wording import advice
 from .faults import Faults, FirstFault
-from .template import UnclosedError, money_text, pieces_of
+from .template import Hole, UnclosedError, money_text, pieces_of
 
 Json = Any
 
@@ -44,20 +44,22 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class Unformed(Exception):  # noqa: N818 - caught by who plays, and told as a silence, an end or an error
-    """A value that could not be worked out: where, why, and what to try."""
+    """A value that could not be worked out: where, why, and what to try; ``within`` as in `TaskError`."""
 
-    def __init__(self, place: str, text: str, hint: str | None = None) -> None:
+    def __init__(self, place: str, text: str, hint: str | None = None, within: int = 0) -> None:
         super().__init__(f"{place}: {text}")
         self.place = place
+        self.within = within
         self.text = text
         self.hint = hint
 
 
 class Expression(NamedTuple):
-    """A compiled expression and its place in the file."""
+    """A compiled expression, its place in the file, and the line of that place where it begins, from 1."""
 
     place: str
     program: Program
+    within: int = 1
 
     def value(self, held: Activation) -> Json:
         """What it gives.
@@ -67,10 +69,10 @@ class Expression(NamedTuple):
         """
         value = self.program.run(held)
         if isinstance(value, Failure):
-            raise Unformed(self.place, value.text, advice(value.text))
+            raise self.unformed(value.text, advice(value.text))
         flaw = _flaw(value)
         if flaw is not None:
-            raise Unformed(self.place, f"it gives {flaw}", "give numbers, texts, lists and maps")
+            raise self.unformed(f"it gives {flaw}", "give numbers, texts, lists and maps")
         return value
 
     def holds(self, held: Activation) -> bool:
@@ -81,8 +83,7 @@ class Expression(NamedTuple):
         """
         value = self.value(held)
         if not isinstance(value, bool):
-            problem = f"it gives {_kind(value)}, where true or false decides"
-            raise Unformed(self.place, problem, "compare it with something")
+            raise self.unformed(f"it gives {_kind(value)}, where true or false decides", "compare it")
         return value
 
     def elements(self, held: Activation, most: int) -> list[Json]:
@@ -94,12 +95,16 @@ class Expression(NamedTuple):
         value = self.value(held)
         if not isinstance(value, list):
             hint = "give a list; `lists.range(3)` is [0, 1, 2]"
-            raise Unformed(self.place, f"it gives {_kind(value)}, and a list is gone through", hint)
+            raise self.unformed(f"it gives {_kind(value)}, and a list is gone through", hint)
         items = cast("list[Json]", value)
         if len(items) > most:
-            problem = f"its list of {len(items)} is over the limit of {most}"
-            raise Unformed(self.place, problem, "go through fewer elements")
+            problem = f"its list of {len(items):,} is over the limit of {most:,}"
+            raise self.unformed(problem, "go through fewer elements")
         return items
+
+    def unformed(self, text: str, hint: str | None) -> Unformed:
+        """That its value can't be used, and why."""
+        return Unformed(self.place, text, hint, self.within)
 
 
 class Text(NamedTuple):
@@ -122,14 +127,14 @@ class Text(NamedTuple):
         if money:
             if type(value) is not int:
                 problem = f"`:money` prints a number of minor units, not {_kind(value)}"
-                raise Unformed(self.place, problem, "drop `:money`, or give a number")
+                raise expression.unformed(problem, "drop `:money`, or give a number")
             return money_text(value)
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, (int, str)):
             return str(value)
         hint = "fill in a text, a number, or true or false"
-        raise Unformed(self.place, f"a text can't hold {_kind(value)}", hint)
+        raise expression.unformed(f"a text can't hold {_kind(value)}", hint)
 
 
 Value = Callable[[Activation], Json]
@@ -159,13 +164,11 @@ class Maker:
         self.made: list[Expression] = []
         self.faults = FirstFault() if faults is None else faults
         self._scope = scope
-        self._sources = dict(lets or {})
-        own = {name: f"{place}.let.{name}".removeprefix(".") for name in self._sources}
+        own = {name: f"{place}.let.{name}".removeprefix(".") for name in lets or {}}
         self._places = {**own, **(places or {})}
-        before = len(self.faults.found)
-        for name, source in self._sources.items():
-            self._check_let(name, source)
-        self._lets = Lets(self._sources, scope) if len(self.faults.found) == before else None
+        self._sources = self._named(lets or {})
+        alone = [self._alone(source, self._places[name]) for name, source in self._sources.items()]
+        self._lets = None if None in alone else Lets(self._sources, scope)
         self.lets = self._bound_lets()
         self.let_places = frozenset(self._places.values())
 
@@ -175,11 +178,6 @@ class Maker:
         Raises:
             TaskError: `task.expression`.
         """
-        self._check_length(source, place)
-        if source.startswith("="):
-            hint = "drop the `=`: this place always takes an expression"
-            self.faults.note("task.expression", place, "an expression begins with `=`", hint)
-            return Expression(place, _nothing())
         program = self._compile(source, place)
         if program is None:
             return Expression(place, _nothing())
@@ -219,27 +217,34 @@ class Maker:
                 if isinstance(piece, str):
                     pieces.append(piece)
                     continue
-                before = len(self.faults.found)
-                pieces.append((self.expression(piece.source, place), piece.is_money))
-                for fault in self.faults.found[before:]:
-                    fault.within += piece.line  # its lines are counted from the brace
+                pieces.append((self._hole(piece, place), piece.is_money))
         except UnclosedError as error:
             hint = "close it, or write `{{` for a brace that is only a brace"
             self.faults.note("task.text", place, "a `{` without its `}`", hint, within=error.line + 1)
         return Text(place, tuple(pieces))
 
-    def _check_let(self, name: str, source: str) -> None:
-        """Notes what is wrong with a let by itself."""
-        place = self._places[name]
-        if name in WORDS or name in RESERVED:
-            hint = "rename it: CEL or the case view has that word"
-            self.faults.note("task.name", place, f"`{name}` can't be a let's name", hint)
-        elif _NAME.fullmatch(name) is None:
-            hint = "use a to z, 0 to 9 and `_`, a letter first"
-            self.faults.note("task.name", place, f"`{name}` can't be a let's name", hint)
-        else:
-            self._check_length(source, place)
-            self._alone(source, place)
+    def _hole(self, hole: Hole, place: str) -> Expression:
+        """The expression of a text's hole, whose lines are counted from the text's first."""
+        before, made = len(self.faults.found), len(self.made)
+        expression = self.expression(hole.source, place)
+        for fault in self.faults.found[before:]:
+            fault.within += hole.line
+        expression = expression._replace(within=1 + hole.line)
+        self.made[made:] = [expression] if len(self.made) > made else []
+        return expression
+
+    def _named(self, lets: Mapping[str, str]) -> dict[str, str]:
+        """The lets that can have their names; of others that is noted."""
+        named: dict[str, str] = {}
+        for name, source in lets.items():
+            is_taken = name in WORDS or name in RESERVED
+            if not is_taken and _NAME.fullmatch(name) is not None:
+                named[name] = source
+                continue
+            form = "use a to z, 0 to 9 and `_`, a letter first"
+            hint = "rename it: CEL or the case view has that word" if is_taken else form
+            self.faults.note("task.name", self._places[name], f"`{name}` can't be a let's name", hint)
+        return named
 
     def _bound_lets(self) -> dict[str, Expression]:
         """Each let with those that it uses around it, used ones first: a fault is told where it stands."""
@@ -261,7 +266,7 @@ class Maker:
 
     def _compile(self, source: str, place: str) -> Program | None:
         """The program with its lets; by itself where the lets have faults."""
-        if self._lets is None:
+        if self._lets is None or len(source) > MAX_EXPRESSION:
             return self._alone(source, place)
         try:
             return self._lets.program(source)
@@ -270,6 +275,10 @@ class Maker:
         return None
 
     def _alone(self, source: str, place: str) -> Program | None:
+        if len(source) > MAX_EXPRESSION:
+            problem = f"an expression of {len(source):,} characters is over the limit of {MAX_EXPRESSION:,}"
+            self.faults.note("task.expression", place, problem, "give parts of it names under `let`")
+            return None
         try:
             return compile_source(source, self._scope, self._sources)
         except ScoreError as error:
@@ -282,11 +291,6 @@ class Maker:
             return
         at = self._places.get(error.let, place)
         self.faults.note("task.expression", at, error.problem, error.hint, within=max(1, error.line))
-
-    def _check_length(self, source: str, place: str) -> None:
-        if len(source) > MAX_EXPRESSION:
-            problem = f"an expression of {len(source)} characters is over the limit of {MAX_EXPRESSION}"
-            self.faults.note("task.expression", place, problem, "give parts of it names under `let`")
 
 
 @cache
