@@ -3,8 +3,8 @@
     idle                nothing
     first_offer         takes the first thing that can be taken; reads one thing when there is none; stops
     always_refuse       turns down the first thing that can be; reads only until something can be named
-    flood_then_first    reads every row it may, then as first_offer
-    flood_then_refuse   reads every row it may, then as always_refuse
+    flood_then_first    as first_offer, but all that can be read is read first; a quarter of the turns is kept
+    flood_then_refuse   as always_refuse, likewise
     jitter              the reference with one field's numbers moved by one unit, up or down
     random_legal        any tool, any values among what it saw; 20 of them
 
@@ -152,7 +152,6 @@ class Grabber(_Cheat):
         found = None
         if self._floods and asked.turns_left > self._turns // 4:  # the rest is for what it came for
             found = self._reading()
-        self._floods = self._floods and found is not None
         found = found or self._grab()
         if found is None and (self._reads_on or not self._is_done):
             found = self._reading()

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
 
-from ...protocol.canonical import MAX_INTEGER
 from ...protocol.world import World, row_fields
 from ...scorers.acts import figures
 
@@ -122,7 +121,7 @@ class Sight:
                 self._read(name, each, beside, depth + 1)
         elif isinstance(value, str):
             self._keep_text(name, value, beside, depth)
-        elif isinstance(value, int) and abs(value) <= MAX_INTEGER:
+        elif isinstance(value, int):
             if not isinstance(value, bool):
                 self._numbers[value] = None
             self._keep(name, value, beside)

@@ -1,4 +1,4 @@
-"""What the built-in cheats do: on the worked tasks, in a small market, and where there is little to do."""
+"""What the built-in cheats do: in three tasks, in a small market, and where there is little to do."""
 
 from __future__ import annotations
 
@@ -18,19 +18,64 @@ from tollbook.protocol.retail.rows import Address, Line, Order
 from tollbook.protocol.retail.rows import Payment as Paid
 from tollbook.protocol.tables import Facts, State
 from tollbook.protocol.world import Accepted, Act, Refusal, Shown, World, kind_of, world_of
+from tollbook.scorers.acts import Watch
 from tollbook.scorers.verdict import judge
 from tollbook.scorers.view import Answers, Episode, view_of
 from tollbook.tasks.format.task import Task, load_task
-from tollbook.tasks.play.agent import Agent, Setup
-from tollbook.tasks.play.cheats import NAMES, SEEDS, Jitter, builtin, cheat_agent, variants_of
+from tollbook.tasks.play.agent import Agent, Asked, Setup
+from tollbook.tasks.play.cheats import MAX_ACTS, NAMES, SEEDS, Jitter, builtin, cheat_agent, variants_of
 from tollbook.tasks.play.desk import DryDesk
 from tollbook.tasks.play.fillings import has_number
 from tollbook.tasks.play.play import Ending, Play
 from tollbook.tasks.play.sight import Sight
+from tollbook.tasks.play.tools import tools_of
 from tollbook.tasks.shelf import find_task
 
 SEED = "5" * 64
-WORKED = ("t4.buyer_zopa", "t4.merchant_zopa", "t7.merchant_refund")
+WORKED = {"t4.buyer_zopa": "linear", "t4.merchant_zopa": "linear", "refund": "untouched"}
+"""The tasks played, each with the case that a single play is of."""
+
+REFUND = """
+id = "tests.refund"
+title = "A return, and then a claim"
+world = "commerce"
+actor = "merchant"
+ends = "did.refund.approve.size() + did.refund.deny.size() > 0"
+tools = ["order.get", "payment.history", "ledger.history", "policy.get", "return.*", "refund.*"]
+brief = "Order o1 comes back: see to the return (r1) under policy `returns`, and pay what is still owed."
+[case]
+untouched = { refunded = 0 }
+refunded = { refunded = 8_000 }
+[facts]
+policy.returns = { accepted_conditions = ["unused", "unopened"] }
+order.o1 = { buyer = "buyer", merchant = "merchant", total = 8_000, state = "delivered" }
+return.r1 = { order = "o1", state = "requested", condition = "unused" }
+[facts.payment.p1]
+order = "o1"
+captured = 8_000
+refunded = "=case.refunded"
+state = "=case.refunded == 0 ? 'captured' : 'refunded'"
+[party]
+buyer = {}
+merchant = {}
+[script.buyer]
+on = "return.receive"
+rule = [{ do = { kind = "refund.open", order = "o1", amount = 8_000, text = "Please." } }]
+[predicate]
+paid_right = { stage = "choice", weight = 1_000, expr = '''
+    did.return.receive != [] && refused.refund.approve == []
+    && final.payment.all(p, p.refunded == 8000) && did.refund.approve + did.refund.deny != []''' }
+[reference]
+let.owed = "known.payment[0].captured - known.payment[0].refunded"
+let.claim = "heard.refund.open[0].refund_case"
+step = [
+    { do = { kind = "payment.history", order = "o1" } },
+    { do = { kind = "return.authorize", return = "r1" } },
+    { do = { kind = "return.receive", return = "r1", condition = "unused", quantity = 1 } },
+    { id="pay", when = "owed>0", do = { kind = "refund.approve", refund_case = "=claim", amount = "=owed" } },
+    { when = "owed==0", do = { kind = "refund.deny", refund_case = "=claim", reason = "" } },
+]
+"""
 
 
 class Played(NamedTuple):
@@ -60,42 +105,45 @@ def play(task: Task, agent: Agent, case: str, facts: Facts | None = None) -> Pla
 
 @pytest.fixture(scope="module")
 def worked() -> Mapping[str, Task]:
-    return {name: load_task(find_task(name).text) for name in WORKED}
+    return {name: load_task(REFUND if name == "refund" else find_task(name).text) for name in WORKED}
 
 
-SHELF = ["listing.get", "stock.get"]
 BUY = ["negotiation.propose", "agreement.settle"]
-TAKE_BACK = ["return.authorize", "return.receive"]
-BOOKS = ["policy.get", "order.get", "payment.history", "ledger.history"]
+PAY = ["return.authorize", "return.receive", "refund.approve"]
+SHELF = ["listing.get", "stock.get"]
+BOOKS = ["ledger.history", "order.get", "payment.history", "policy.get"]
 
 
 @pytest.mark.parametrize(
-    ("accepted",                                   "task",               "name"),
+    ("done",                    "at_least_read",  "task",               "name"),
     [
-        ([],                                       "t4.buyer_zopa",      "idle"),
-        (["listing.get", *BUY],                    "t4.buyer_zopa",      "first_offer"),
-        (["purchase.decline"],                     "t4.buyer_zopa",      "always_refuse"),
-        ([*SHELF, *BUY],                           "t4.buyer_zopa",      "flood_then_first"),
-        ([*SHELF, "purchase.decline"],             "t4.buyer_zopa",      "flood_then_refuse"),
-        (["negotiation.accept"],                   "t4.merchant_zopa",   "first_offer"),
-        (["negotiation.reject"],                   "t4.merchant_zopa",   "always_refuse"),
-        ([*TAKE_BACK, "refund.approve"],           "t7.merchant_refund", "first_offer"),
-        (["return.deny"],                          "t7.merchant_refund", "always_refuse"),
-        ([*BOOKS, *TAKE_BACK, "refund.approve"],   "t7.merchant_refund", "flood_then_first"),
-        ([*BOOKS, "return.deny"],                  "t7.merchant_refund", "flood_then_refuse"),
+        ([],                    [],               "t4.buyer_zopa",      "idle"),
+        (BUY,                   ["listing.get"],  "t4.buyer_zopa",      "first_offer"),
+        (["purchase.decline"],  [],               "t4.buyer_zopa",      "always_refuse"),
+        (BUY,                   SHELF,            "t4.buyer_zopa",      "flood_then_first"),
+        (["purchase.decline"],  SHELF,            "t4.buyer_zopa",      "flood_then_refuse"),
+        (["negotiation.accept"], [],              "t4.merchant_zopa",   "first_offer"),
+        (["negotiation.reject"], [],              "t4.merchant_zopa",   "always_refuse"),
+        (PAY,                   [],               "refund",             "first_offer"),
+        (["return.deny"],       [],               "refund",             "always_refuse"),
+        (PAY,                   BOOKS,            "refund",             "flood_then_first"),
+        (["return.deny"],       BOOKS,            "refund",             "flood_then_refuse"),
     ],
 )  # fmt: skip
 def test_what_they_do_in_the_worked_tasks(
-    worked: Mapping[str, Task], accepted: list[str], task: str, name: str
+    worked: Mapping[str, Task], done: list[str], at_least_read: list[str], task: str, name: str
 ) -> None:
-    case = next(iter(worked[task].file.case))
-    played = play(worked[task], cheat_agent(worked[task], SEED, name), case)
-    assert accepted == [kind for kind, is_accepted in played.said(worked[task].actor) if is_accepted]
+    played = play(worked[task], cheat_agent(worked[task], SEED, name), WORKED[task])
+    accepted = [kind for kind, is_accepted in played.said(worked[task].actor) if is_accepted]
+    queries = worked[task].world.queries
+    assert done == [kind for kind in accepted if kind not in queries]
+    assert set(at_least_read) <= set(accepted)
+    assert name != "always_refuse" or not queries & set(accepted)
 
 
 def test_what_was_refused_is_tried_again_once_something_has_changed(worked: Mapping[str, Task]) -> None:
-    task = worked["t7.merchant_refund"]
-    kinds = play(task, cheat_agent(task, SEED, "flood_then_first"), "untouched").kinds("merchant")
+    task = worked["refund"]
+    kinds = play(task, cheat_agent(task, SEED, "flood_then_first"), "refunded").kinds("merchant")
     order = ["return.receive refused", "return.authorize", "return.receive"]
     assert order == sorted(order, key=kinds.index)
 
@@ -116,11 +164,9 @@ def test_a_bargain_pays_none_of_them(worked: Mapping[str, Task], task: str) -> N
     for name in NAMES:
         if name != "jitter":  # a cent more or less is hardly a worse bargain
             each = range(len(variants_of(worked[task])[name]))
-            points = [
-                play(worked[task], cheat_agent(worked[task], SEED, name, at), case).points
-                for case in worked[task].file.case
-                for at in each
-            ]
+            cases = worked[task].file.case
+            agents = [(case, cheat_agent(worked[task], SEED, name, at)) for case in cases for at in each]
+            points = [play(worked[task], agent, case).points for case, agent in agents]
             assert 300 >= sum(points) / len(points), name
 
 
@@ -142,21 +188,22 @@ def test_a_jitter_moves_every_number_of_one_field_and_nothing_else(worked: Mappi
         mine = [deed.action for deed in played.desk.deeds if deed.message.sender == "buyer"]
         return [each.unit_price for each in mine if hasattr(each, "unit_price")]
 
-    moved, as_is = prices("jitter.raise.unit_price+1"), prices("jitter.open.quantity+1")
-    assert [0, *[1] * 6] == [one - other for one, other in zip(moved, as_is, strict=True)]
+    as_is = prices("jitter.open.quantity+1")
+    for name, step in (("jitter.raise.unit_price+1", 1), ("jitter.raise.unit_price-1", -1)):
+        assert [0, *[step] * 6] == [one - other for one, other in zip(prices(name), as_is, strict=True)]
 
 
 def test_a_jitter_says_where_its_number_was_never_due(worked: Mapping[str, Task]) -> None:
-    task = worked["t7.merchant_refund"]
-    at = list(variants_of(task)["jitter"]).index("jitter.approve.amount-1")
+    task = worked["refund"]
+    at = list(variants_of(task)["jitter"]).index("jitter.pay.amount-1")
     moved: dict[str, int] = {}
-    for case in ("untouched", "fully_refunded"):
+    for case in ("untouched", "refunded"):
         agent = cheat_agent(task, SEED, "jitter", at)
         assert isinstance(agent, Jitter)
         points = play(task, agent, case).points
         moved[case] = agent.moved
         assert (points == 1_000) == (agent.moved == 0)
-    assert {"untouched": 1, "fully_refunded": 0} == moved
+    assert {"untouched": 1, "refunded": 0} == moved
 
 
 def test_all_variants_are_there_under_their_names(worked: Mapping[str, Task]) -> None:
@@ -170,7 +217,7 @@ def test_all_variants_are_there_under_their_names(worked: Mapping[str, Task]) ->
 
 
 def test_the_same_seed_gives_the_same_acts_and_another_gives_others(worked: Mapping[str, Task]) -> None:
-    task = worked["t7.merchant_refund"]
+    task = worked["refund"]
 
     def acts(seed: str, at: int) -> list[Any]:
         played = play(task, cheat_agent(task, seed, "random_legal", at), "untouched")
@@ -182,9 +229,8 @@ def test_the_same_seed_gives_the_same_acts_and_another_gives_others(worked: Mapp
 
 
 def test_random_acts_are_all_of_the_right_form(worked: Mapping[str, Task]) -> None:
-    for task in worked.values():
-        case = next(iter(task.file.case))
-        runs = [play(task, cheat_agent(task, SEED, "random_legal", at), case) for at in range(SEEDS)]
+    for name, task in worked.items():
+        runs = [play(task, cheat_agent(task, SEED, "random_legal", at), WORKED[name]) for at in range(SEEDS)]
         said = {kind for played in runs for kind, _is_accepted in played.said(task.actor)}
         assert said <= set(task.tools)
         assert len(said) > len(task.tools) // 2
@@ -329,8 +375,11 @@ s1 = {}
 s2 = {}
 [predicate]
 done = { stage = "choice", weight = 1000, expr = "did.slip.stamp.size() > 0" }
-[reference]
-step = [{ do = { kind = "crate.list" } }]
+[[reference.step]]
+do = [
+    { when = "i>0", kind = "crate.take", crate = "c", asking_price = 1, how = "cash", units = 2, note = "" },
+    { kind = "crate.take", crate = "c2", asking_price = 80, how = "cash", units = 2, note = "", to = "s1" },
+]
 """
 
 
@@ -383,11 +432,38 @@ def test_an_act_goes_first_to_whom_its_row_names(crates: Task) -> None:
     assert 4 == len(takes), "a card is tried before cash, and nothing else varies"
 
 
-def test_a_market_without_numbers_has_no_jitter(crates: Task) -> None:
-    assert ([], 20) == (builtin(crates, SEED)["jitter"], len(builtin(crates, SEED)["random_legal"]))
+def test_of_several_acts_of_a_step_one_is_jittered(crates: Task) -> None:
+    names = list(variants_of(crates)["jitter"])
+    fields = ("[0].asking_price", "[0].units", "[1].asking_price", "[1].units")
+    assert [f"jitter.crate.take{field}{step}" for field in fields for step in ("+1", "-1")] == names
+    prices: dict[str, int] = {}
+    for name in names:
+        played = play(crates, cheat_agent(crates, SEED, "jitter", names.index(name)), "one")
+        (take,) = [deed.action for deed in played.desk.deeds if isinstance(deed.action, Take)]
+        prices[name] = take.asking_price
+    up, down = (f"jitter.crate.take[1].asking_price{step}" for step in ("+1", "-1"))
+    assert {**dict.fromkeys(names, 80), up: 81, down: 79} == prices
 
 
-DEEP = "[" * 5_000 + "]" * 5_000
+KEYS = [f"x{at}" for at in range(90)]
+
+
+@pytest.mark.parametrize("crates", [CrateWorld(shows={"crates": KEYS})], indirect=True)
+def test_who_floods_keeps_turns_back(crates: Task) -> None:
+    played = play(crates, cheat_agent(crates, SEED, "flood_then_refuse"), "one")
+    kinds = [kind.removesuffix(" refused") for kind in played.kinds("a")]
+    assert [*["crate.list"], *["crate.look"] * 44, *["crate.shun"] * 15] == kinds
+
+
+def test_none_goes_on_for_ever(crates: Task) -> None:
+    agent = cheat_agent(crates, SEED, "random_legal")
+    agent.begin(Setup("a", "a", "", {}, tools_of(crates.world, ["crate.list"]), (), 1_000))
+    asked = Asked(0, 1_000, None, (), Watch(crates.world, "a"))
+    acts = [agent.act(asked) for _ in range(MAX_ACTS + 1)]
+    assert [*[None] * MAX_ACTS, "agent_stopped"] == [answer.end for answer in acts]
+
+
+DEEP = '{"a":' * 600 + "1" + "}" * 600
 HOSTILE: dict[str, Any] = {
     "nothing taken": CrateWorld(wall=True),
     "deep text": CrateWorld(shows=DEEP),
@@ -441,6 +517,7 @@ step = []
 def test_the_shop_of_texts_is_played_too() -> None:
     ref = WorldRef(name="retail", params={"mode": "strict"}, version=0)
     task, facts = load_task(RETAIL, ref), world_of(ref).facts([("order", "#W1", ORDER)])
+    assert [] == builtin(task, SEED)["jitter"], "there are no numbers in its reference"
     for name in NAMES[:5]:
         assert [] == play(task, cheat_agent(task, SEED, name), "one", facts).kinds("assistant")
     said: list[tuple[str, bool]] = []
@@ -490,6 +567,21 @@ ORDER = Order(
 def test_a_brief_names_rows(crates_seen: list[str], slips_seen: list[str], brief: str) -> None:
     sight = Sight(CrateWorld(), Setup("a", "a", brief, {}, (), (), 40))
     assert (crates_seen, slips_seen) == (sight.ids("crate"), sight.ids("slip"))
+
+
+@pytest.mark.parametrize(
+    ("slips", "crates_seen", "ok"),
+    [
+        (["s1"], ["c1"], True),
+        ([], [], False),
+    ],
+)  # fmt: skip
+def test_what_a_refused_act_names_was_not_seen(slips: list[str], crates_seen: list[str], *, ok: bool) -> None:
+    world = CrateWorld()
+    sight = Sight(world, Setup("a", "a", "", {}, (), (), 40))
+    last = {"ok": ok, "kind": "crate.take", "slips": ["s1", "no key"], "crate": "c1", "result": None}
+    sight.look(Asked(0, 40, last, (), Watch(world, "a")))
+    assert (slips, crates_seen) == (sight.ids("slip"), sight.ids("crate"))
 
 
 @pytest.mark.parametrize(
