@@ -1,5 +1,6 @@
-"""`tollbook demo`: the whole promise in one go, on runs that come with the package.
+"""`tollbook demo`: the whole promise in one go, on a task and on runs that come with the package.
 
+    lint a task ─► run it ─► verify ─► an operator who cheats
     import ─► verify ─► export ─► check with the independent verifier ─► forge a row, forge a byte ─► rescore
 
 Every line after a `$` is a command that was run as it stands; what a forger
@@ -27,6 +28,7 @@ from ..console import PATH, Exit
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+_TASK = "t4.buyer_zopa"
 _MOST = 5  # lines of one command's output
 _VERIFIER = Path(__file__).resolve().parents[2] / "docs" / "verify_trace.py"
 
@@ -34,7 +36,7 @@ _VERIFIER = Path(__file__).resolve().parents[2] / "docs" / "verify_trace.py"
 @click.command()
 @click.option("--keep", type=PATH, help="Leave the files in this new folder.")
 def command(keep: Path | None) -> Exit:
-    """Import, verify, export, forge and rescore fifteen small runs, and show what is found."""
+    """Play a task, import, verify, export, forge and rescore small runs, and show what is found."""
     with _folder(keep) as folder:
         return _play(folder)
 
@@ -52,6 +54,28 @@ def _folder(keep: Path | None) -> Generator[Path]:
 
 
 def _play(folder: Path) -> Exit:
+    good = _played(folder)
+    good &= _recorded(folder)
+    _say("All as it should be." if good else "Something is not as it should be.")
+    return Exit.GOOD if good else Exit.FOUND_FALSE
+
+
+def _played(folder: Path) -> bool:
+    from ..forgery import play_unfairly  # noqa: PLC0415 - the help needs none
+
+    at = ("--ledger", "market.db")
+    _say("A task is one file. It is rehearsed: as its reference plays it, as mutations and cheats do.")
+    good = _run(folder, "task", "lint", _TASK, lines=".*runs played") == Exit.GOOD
+    _say("Played: every act a signed message, every message decided by the rules, every run scored.")
+    good &= _run(folder, *at, "run", _TASK, lines="[0-9]+ runs|mean|at full") == Exit.GOOD
+    _say("Did the operator do what the task says? Its scripts are played again, message by message.")
+    good &= _run(folder, *at, "verify", lines="[0-9]+ runs") == Exit.GOOD
+    _say("Now the operator, who holds every key, lets the seller give in at the first offer.")
+    play_unfairly(folder / "market.db", _TASK)
+    return good & (_run(folder, *at, "verify", lines=".*(INVALID|conduct)") == Exit.FOUND_FALSE)
+
+
+def _recorded(folder: Path) -> bool:
     suite = files("tollbook.tasks") / "suites" / "retail"
     for name in ("shop.json", "recorded.json"):
         with as_file(suite / name) as path:
@@ -65,9 +89,7 @@ def _play(folder: Path) -> Exit:
     good &= _stranger(folder)
     good &= _forge(folder)
     _say("What were they worth? The predicates judge the replayed runs; no model is called.")
-    good &= _run(folder, "score", lines="[0-9]+ runs|mean|at full|agreement|label") == Exit.GOOD
-    _say("All as it should be." if good else "Something is not as it should be.")
-    return Exit.GOOD if good else Exit.FOUND_FALSE
+    return good & (_run(folder, "score", lines="[0-9]+ runs|mean|at full|agreement|label") == Exit.GOOD)
 
 
 def _stranger(folder: Path) -> bool:

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from ...ledger.audited import Deed
+from ...ledger.findings import quoted
 from ...protocol.bodies import Message
+from ...protocol.canonical import encode_typed
 from ...protocol.canonical import MAX_PART_BYTES
 from ...protocol.engine import decide
 from ...protocol.tables import State
@@ -285,7 +287,8 @@ class RecordedDesk(Desk):
         else:
             same = self._is_same(deed, action)
         if not same:
-            raise Departure(deed.seq, "conduct.action", f"`{party}` does something else than is due")
+            found, due = _said(deed.action or message.action, deed.texts), _said(action, {})
+            raise Departure(deed.seq, "conduct.action", f"`{party}` says {found}, and {due} is due")
 
     def _is_same(self, deed: Deed, action: msgspec.Struct) -> bool:
         fields = part_fields(type(action))
@@ -297,3 +300,9 @@ class RecordedDesk(Desk):
         found = msgspec.structs.replace(deed.action, **known) if known else deed.action
         due = msgspec.structs.replace(action, **missing) if missing else action
         return found == due
+
+
+def _said(action: Action, texts: Mapping[str, str]) -> str:
+    """An action for a finding's text, its parts by their text where it is there."""
+    fields = msgspec.json.decode(action if isinstance(action, msgspec.Raw) else encode_typed(action))
+    return quoted({**fields, **texts})
