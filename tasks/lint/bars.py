@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ...scorers.predicates import FULL
 from .finding import LintFinding, Tally, decimal, error, warning
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _jitter(runs: Sequence[Rehearsal]) -> Iterator[LintFinding]:
     for run in runs:
         if run.kind == "built-in" and run.name.startswith(f"{JITTER}."):
             name = run.name.removeprefix(f"{JITTER}.")
-            full[name] = full.get(name, True) and run.points == 1_000
+            full[name] = full.get(name, True) and run.points == FULL
     free = [name for name, is_full in full.items() if is_full]
     if free:
         text = f"moved by one, these numbers still earn full credit in every case: {', '.join(_moves(free))}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..play.play import UNPARSED
+from ...scorers.predicates import FULL
 from .finding import LintFinding, Tally, decimal, error, warning
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ def check(runs: Sequence[Rehearsal], cases: Sequence[str]) -> list[LintFinding]:
     return [*tally.findings(cases), *_silences(runs)]
 
 
+def full_cases(runs: Sequence[Rehearsal]) -> frozenset[str]:
+    """The cases whose reference earns all points: only there it says something what others earn."""
+    short = {run.case for run in runs if run.kind == "reference" and run.points != FULL}
+    return frozenset(run.case for run in runs) - short
+
+
 def credits_text(credits_: dict[str, Fraction], names: Sequence[str]) -> str:
     """Predicates with their credit: `surplus_share 0.555, one_deal_settled 0`."""
     return ", ".join(f"{name} {decimal(credits_[name])}" for name in names)
@@ -45,9 +51,10 @@ def _short(run: Rehearsal) -> Iterator[LintFinding]:
         "variation": "it does what the reference does, so a predicate looks at more than that",
     }[run.kind]
     who = f"`{run.name}`, a variation of the reference, has" if run.kind == "variation" else "it has"
+    place = f"predicate.{run.lost[0]}" if run.kind == "variation" and run.lost else run.place
     if run.lost:
         text = f"{who} {decimal(run.points, 1)} of 1000 points: {credits_text(run.credits, run.lost)}"
-        yield error("lint.credit", run.place, text, hint)
+        yield error("lint.credit", place, text, hint)
         return
     for flag in run.judgement.flags:
         if flag.value:
@@ -60,10 +67,15 @@ def _formed(run: Rehearsal) -> Iterator[LintFinding]:
         text = f"an act can't be formed: {run.ending.reason}"
         yield error("lint.unformed", run.place, text, "guard it with `when`, or read first")
     for deed in run.own if run.kind != "variation" else ():
-        if deed.action is not None and deed.decision.rule == UNPARSED:
-            text = f"an act doesn't fit its kind: {deed.texts.get('text', '')}"
-            hint = "compare its fields with those of the kind: a number, a text, one of a few words"
+        if deed.action is None:  # sent as it is, to be refused
+            text = f"an act doesn't fit its kind: {_quoted(bytes(deed.message.action))}"
+            hint = "a field is of another type, or none of the few words that it may be"
             yield error("lint.unformed", run.place, text, hint)
+
+
+def _quoted(action: bytes, limit: int = 100) -> str:
+    text = action.decode()
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _ended(run: Rehearsal) -> Iterator[LintFinding]:

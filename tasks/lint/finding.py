@@ -41,7 +41,6 @@ def warning(code: str, place: str, text: str, hint: str | None = None) -> LintFi
 CODES: Final[dict[str, str]] = {
     "lint.agree": "predicates that gave the same in every run played",
     "lint.cap": "a cap that is true where full credit is due, or in no run played",
-    "lint.case": "a case that can't be worked out",
     "lint.cheat": "a careless policy that earns more than it may",
     "lint.credit": "the reference, an alternative, or a harmless variation of it, short of full credit",
     "lint.defect": "a predicate, a cap or `ends` that gives an error in a run",

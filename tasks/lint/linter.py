@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...scorers.predicates import FULL
 from ...scorers.syntax import Call
 from ..format.task import examine
 from ..play.cheats import Jitter, cheat_agent, variants_of
@@ -97,7 +98,7 @@ def _played(task: Task, staged: Staged) -> Iterator[Rehearsal]:
         cases = task.file.alternative[name].cases
         if cases is None or case in cases:
             yield Rehearsal("alternative", name, task, staged, PolicyAgent(name, policy))
-    if reference.points == 1_000:  # else every variation says over again what the reference says
+    if reference.points == FULL:  # else every variation says over again what the reference says
         for variation in variations(task, reference):
             run = Rehearsal("variation", variation.name, task, staged, variation.agent(task))
             if variation.is_fair(reference, run):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Json = Any
 
+_BY_KIND: Final = frozenset({"did", "events", "heard", "refused"})
 _EQUAL: Final = frozenset({"_==_", "_!=_"})
 _WORDS: Final = {
     "bool": "true or false",
@@ -72,6 +73,16 @@ class Known:
             for each in cast("list[Json]", value):
                 self.learn(each)
 
+    def learn_view(self, document: Mapping[str, Json]) -> None:
+        """Takes in a case view, in which kinds are no fields."""
+        for name, value in document.items():
+            if name in _BY_KIND:
+                for verbs in cast("Mapping[str, Mapping[str, Json]]", value).values():
+                    for items in verbs.values():
+                        self.learn(items)
+            else:
+                self.learn(value)
+
     def never(self, compared: Compared) -> str | None:
         """The type that the field has instead of the literal's, or None where it may be equal."""
         types = self.types.get(compared.field or "", set()) - {"null"}
@@ -86,7 +97,7 @@ def check(task: Task, sources: Sequence[Source], runs: Sequence[Rehearsal]) -> l
     for run in runs:  # as long as a text is missing
         if all(isinstance(each.literal, int) or each.literal in known.texts for each in compared):
             break
-        known.learn(run.document)
+        known.learn_view(run.document)
     return [finding for each in compared if (finding := _finding(each, known)) is not None]
 
 
@@ -157,7 +168,7 @@ def _known(task: Task, runs: Sequence[Rehearsal]) -> Known:
         known.learn([rule.do for rule in entry.rule])
     for run in runs:
         if run.kind == "reference":
-            known.learn(run.document)
+            known.learn_view(run.document)
             known.learn([dict(each) for each in run.staged.scene.mandates.values()])
             known.learn(plain_rows(run.staged.scene.facts))
     known.types.pop("kind", None)  # a script's `do` and an act both have it

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .credit import credits_text
+from .credit import credits_text, full_cases
 from .finding import LintFinding, Tally, error, warning
 
 if TYPE_CHECKING:
@@ -24,13 +24,19 @@ def check(task: Task, runs: Sequence[Rehearsal]) -> list[LintFinding]:
     """Mutations that lose something else, and predicates and caps that nothing shows at work."""
     tally = Tally()
     played = [run for run in runs if run.kind == "mutation"]
+    right = full_cases(runs)
     for run in played:
+        if run.case not in right:
+            continue  # the reference loses something itself
         declared = task.mutations[run.name].loses
         if run.lost != declared:
             lost = credits_text(run.credits, run.lost) or "nothing"
             text = f"lost {lost}; declared {', '.join(declared)}"
             tally.add(error("lint.loses", run.place, text, _hint(run)), run.case)
-    return [*tally.findings(tuple(task.file.case)), *_unkilled(task, played), *_untrue(task, runs)]
+    found = tally.findings(tuple(task.file.case))
+    if right != frozenset(run.case for run in runs):
+        return found
+    return [*found, *_unkilled(task, played), *_untrue(task, runs)]
 
 
 def _hint(run: Rehearsal) -> str:

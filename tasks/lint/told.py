@@ -110,16 +110,26 @@ def _told(task: Task, run: Rehearsal) -> dict[Place, Json]:
     rows = plain_rows(scene.facts)
     for table, read in cast("Mapping[str, Mapping[str, int]]", run.document["read"]).items():
         for key in read:
-            for column, value in rows[table].get(key, {}).items():
-                if column != "id":
-                    found["reads", table, key, column] = value
+            columns = {name: value for name, value in rows[table].get(key, {}).items() if name != "id"}
+            found.update(_each(columns, ("reads", table, key)))
     for noun, verbs in cast("Mapping[str, Mapping[str, list[Json]]]", run.document["heard"]).items():
         for verb, acts in verbs.items():
             action = task.world.kinds[f"{noun}.{verb}"].__struct_encode_fields__
-            for field in action if acts else ():
-                value = acts[0][field]
-                found["hears first", noun, verb, field] = _Text(value) if isinstance(value, str) else value
+            if acts:
+                first = {field: acts[0][field] for field in action}
+                found.update(_each(first, ("hears first", noun, verb)))
     return found
+
+
+def _each(value: Json, place: Place) -> Iterator[tuple[Place, Json]]:
+    """A value and those within, each with its place."""
+    yield place, _Text(value) if isinstance(value, str) else value
+    if isinstance(value, Mapping):
+        for name, item in cast("Mapping[str, Json]", value).items():
+            yield from _each(item, (*place, name))
+    elif isinstance(value, list):
+        for at, item in enumerate(cast("list[Json]", value)):
+            yield from _each(item, (*place, str(at)))
 
 
 def _holds(told: Json, answer: Json) -> bool:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from ...protocol.canonical import encode
 from ...scorers.orders import BY_ORDER
+from ...scorers.wording import advice
+from .credit import full_cases
 from .finding import LintFinding, error, listed, warning
 
 if TYPE_CHECKING:
@@ -28,7 +30,10 @@ _DEFECT = re.compile(r"(seqs of )?(predicate|cap) `(.*)`")
 
 def check(task: Task, runs: Sequence[Rehearsal]) -> list[LintFinding]:
     """What is wrong with predicates and caps by all that they gave."""
-    return [*_defects(runs), *_ends(task, runs), *_agree(task, runs), *_factor(task, runs)]
+    found = [*_defects(runs), *_ends(task, runs)]
+    if full_cases(runs) == frozenset(run.case for run in runs):
+        found += [*_agree(task, runs), *_factor(task, runs)]
+    return found
 
 
 def _defects(runs: Sequence[Rehearsal]) -> Iterator[LintFinding]:
@@ -48,15 +53,9 @@ def _defects(runs: Sequence[Rehearsal]) -> Iterator[LintFinding]:
 
 
 def _hint(code: str, text: str) -> str:
-    if code == "lint.steps":
-        return "go through fewer rows, or look one up: a loop in a loop multiplies"
     if code == "lint.order":
         return "go through `initial` or `final`, or `.sort()` what is made of the map"
-    if "ndex" in text:
-        return "guard it with `size()`, or ask for `xs[?0]`"
-    if "Key not found" in text:
-        return "lists of several kinds lack each other's fields: use a list of one kind, or `x.?f.orValue(0)`"
-    return "make it give true, false or [part, whole] whatever was done"
+    return advice(text) or "make it give true, false or [part, whole] whatever was done"
 
 
 def _ends(task: Task, runs: Sequence[Rehearsal]) -> Iterator[LintFinding]:
@@ -65,7 +64,7 @@ def _ends(task: Task, runs: Sequence[Rehearsal]) -> Iterator[LintFinding]:
         text = run.ends_error if run.kind == "reference" or run.name == "idle" else None
         if text is not None:
             told = f"{text}: in {run.title}, case `{run.case}`; an error counts as false"
-            hint = "guard it with `size()`"
+            hint = advice(text) or "guard it with `size()`"
             yield error(_CODES.get(text, "lint.defect"), task.ends.place, told, hint)
             return
 
