@@ -21,6 +21,7 @@ Source: the task format, "Built-in cheats".
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -87,7 +88,7 @@ def cheat_agent(task: Task, seed: str, name: str, variant: int = 0) -> Agent:
     return Grabber(world, stated, world.refusing, floods=floods)
 
 
-class _Cheat:
+class _Cheat(ABC):
     """What all cheats that look have in common: a sight, and an end."""
 
     outside: bool = False
@@ -116,8 +117,9 @@ class _Cheat:
     def close(self) -> None:
         """As `Agent.close`: there is nothing to let go of."""
 
+    @abstractmethod
     def _next(self, asked: Asked) -> Formed | None:
-        raise NotImplementedError
+        """Its next act, or None when it stops."""
 
 
 class Grabber(_Cheat):
