@@ -114,7 +114,7 @@ class _Cheat(ABC):
         self._acts += 1
         return Answer(end="agent_stopped") if found is None else Answer(act=found)
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - every cheat's
         """As `Agent.close`: there is nothing to let go of."""
 
     @abstractmethod
