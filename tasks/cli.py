@@ -36,6 +36,7 @@ VERBS: Final = {
     "log": "log",
     "show": "show",
     "replay": "replay",
+    "diff": "diff",
     "verify": "verify",
     "score": "score",
     "export": "export",
