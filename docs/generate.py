@@ -3,11 +3,12 @@
     commands (click)                        →  CLI.md      usage, options, defaults, settings
     tests/cli/errors.cases     →  play each →  ERRORS.md   what a terminal shows
     tests/quality/forgeries.py →  forge     →  FORGERY.md  what finds each forgery
+    tests/quality/mistakes.toml → read each →  TASK_ERRORS.md  what an author is told
     protocol/commerce                       →  COMMERCE.md what a task can use of the market
     tasks/format, protocol/commerce         →  schemas/task.schema.json, for editors
     tasks/suites                            →  TASKS.md    the files that it shows
 
-`make docs` runs it; tests/test_docs.py and tests/quality/test_forgery.py fail when the
+`make docs` runs it; tests/test_docs.py and tests/quality fail when the
 files differ from what it would write. It takes no text from click's own help, whose layout changes with
 click and the terminal.
 """
@@ -26,6 +27,7 @@ import click
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("cli", "quality")]
 
+from broken_tasks import page as task_errors_page  # noqa: E402 - found by the line above
 from forgery_table import page as forgery_page  # noqa: E402 - found by the line above
 from market_page import market_page  # noqa: E402 - beside this script
 from script import Ran, Stage, parse  # noqa: E402 - found by the line above
@@ -204,6 +206,7 @@ def main() -> None:
         ("CLI.md", cli_page()),
         ("ERRORS.md", errors_page()),
         ("FORGERY.md", forgery_page()),
+        ("TASK_ERRORS.md", task_errors_page()),
         ("COMMERCE.md", commerce_page()),
         ("TASKS.md", tasks_page()),
         ("schemas/task.schema.json", schema_text()),

@@ -166,14 +166,14 @@ def _undeclared(path: str, seen: Sequence[str], why: Mapping[str, str]) -> tuple
     """A name that isn't declared; ``path`` may be a name with fields."""
     name = path.partition(".")[0]
     if name in why:
-        return f"`{path}` can't be used here", f"{why[name]}; what may be: {_listed(seen)}"
+        return f"`{path}` can't be used here", f"{why[name]}; seen here are {_listed(seen)}"
     problem = f"there is no name `{name}` here"
     if path in _CONSTANTS:
         return problem, f"write `{_CONSTANTS[path]}`"
     close = get_close_matches(name, seen, 1)
     if close:
         return problem, f"did you mean `{close[0]}`?"
-    return problem, f"what may be used: {_listed(seen)}; a text stands in quotes: `'{name}'`"
+    return problem, f"if it is a text, write `'{name}'`; the names are {_listed(seen)}"
 
 
 def _uncalled(name: str, seen: Sequence[str]) -> tuple[str, str]:

@@ -70,7 +70,8 @@ def told(
         choices = list(_choices(msgspec.inspect.type_info(kind), below))
         hint = near(str(value), choices, f"it is one of {', '.join(choices)}") if choices else None
         return Complaint(below, f"`{value}` is none of its values", hint)
-    return Complaint(below, f"expected {_wanted(head)}, got {shown(value)}", _hint(head, value, worked_out=worked_out))
+    problem = f"expected {_wanted(head)}, got {shown(value)}"
+    return Complaint(below, problem, _hint(head, value, worked_out=worked_out))
 
 
 def shown(value: object) -> str:

@@ -134,7 +134,7 @@ class SceneMaker:
         return seed_of(self._file.id, case, trial)
 
     def stage(self, case: str, seed: str) -> Scene:
-        """A case, worked out; the last ones are remembered, since who plays, checks and judges asks for the same.
+        """A case, worked out; the last ones are kept, since who plays, checks and judges asks for the same.
 
         Raises:
             TaskError: `task.case`, no such case; `task.value`, a value can't be worked out; `task.facts`.
