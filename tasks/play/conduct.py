@@ -19,6 +19,7 @@ Source: design section 3, check 6.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -136,10 +137,10 @@ def _known(audit: Audit, opened: Open) -> Known:
 def _check_beginning(audit: Audit, task: Task, scene: Scene) -> None:
     assert audit.replayed is not None
     opened = audit.replayed.opened
-    due = [(party, role) for party, role in task.roles.items()]
     found = [(party.id, party.role) for party in opened.parties]
-    if found != due:
-        raise _Found("conduct.parties", f"the parties are {quoted(found)}, and the task's are {quoted(due)}")
+    for sits, due in zip_longest(found, task.roles.items()):
+        if sits != due:
+            raise _Found("conduct.parties", f"among the parties is {quoted(sits)} where {quoted(due)} is due")
     if scene.facts.root != opened.facts:
         found = audit.replayed.state
         text = "the start rows are not what the task gives"
