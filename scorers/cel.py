@@ -26,13 +26,10 @@ from importlib import import_module
 from typing import Any, NamedTuple, cast
 
 from ..protocol.errors import ScoreError
-from .growth import excess
+from .growth import LIMIT, Weight, excess, weigh
 from .profile import Reach, objection, reach
 from .syntax import Checked, read
 from .wording import Said, advice, failed, refused
-
-Activation = Any
-"""A document as the runtime holds it."""
 
 _DRAW: ContextVar[Callable[[str, int, int], int]] = ContextVar("draw")  # the runtime's functions are static
 
@@ -112,19 +109,43 @@ class _UncompiledError(Exception):
     """What the compiler says, in its own words."""
 
 
+class Activation:
+    """A document as the runtime holds it.
+
+    The runtime keeps all that programs make on one of its own activations until that is gone, so one
+    is left for a new one in time.
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        self._renew()
+
+    def taking(self, work: int) -> Any:  # noqa: ANN401 - the library's own type
+        """The runtime's own activation, for a program that may take so much."""
+        if self._work + work > LIMIT:
+            self._renew()
+        self._work += work
+        return self._held
+
+    def _renew(self) -> None:
+        self._held = _environment(JUDGE, ()).Activation(self._document)
+        self._work = 0
+
+
 class Program:
-    """A compiled expression."""
+    """A compiled expression. ``weight`` is what it may take of memory."""
 
     def __init__(self, expression: Any, serialized: bytes) -> None:  # noqa: ANN401 - the library's own type
         self._expression = expression
         self.serialized = serialized
         self.checked: Checked = read(serialized)
         self.reach: Reach = reach(self.checked)
+        self.weight: Weight = weigh(self.checked)
 
-    def run(self, activation: Activation) -> object:
-        """The plain value for one activation, or a `Failure`."""
+    def run(self, activation: Activation, work: int = 0) -> object:
+        """The plain value for one activation, or a `Failure`. It may take ``work``, if over its weight."""
         try:
-            value = self._expression.eval(activation)
+            value = self._expression.eval(activation.taking(max(work, self.weight.work)))
             plain = value.plain_value()
             _own_nulls(plain)
             # An error's plain value is a text like any other.
@@ -180,7 +201,7 @@ def activation(document: Mapping[str, Any]) -> Activation:
 
     It is read when a program first asks for a name, so the document must not change any more.
     """
-    return _environment(JUDGE, ()).Activation({name: document[name] for name in _SHAPES if name in document})
+    return Activation({name: document[name] for name in _SHAPES if name in document})
 
 
 @contextmanager
@@ -253,7 +274,7 @@ def _compile(source: str, scope: Scope, extra: tuple[str, ...]) -> Program:
     problem = objection(program.checked)
     if problem is not None:
         raise ScoreError("predicate.profile", problem, advice(problem))
-    too_much = excess(program.checked)
+    too_much = excess(program.weight)
     if too_much is not None:
         raise ScoreError("predicate.profile", *too_much)
     return program

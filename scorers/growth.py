@@ -6,9 +6,9 @@
 The runtime stops after 10,000 loop steps and counts nothing else: a range of
 thirty million, a text doubled by each of twenty lets or a list gathered by
 `map`, which copies it at every step, take gigabytes on the way. So each part of a
-document is taken for a list of `NOMINAL` elements, or a text as large, and what
-could then take more than `LIMIT` is refused; so is a range whose end nothing
-bounds. `work` with the true lengths says whether a document is too large for it.
+document is taken for a list of so many elements, or a text as large, and what
+could then take more than `NOMINAL_LIMIT` is refused; so is a range whose end
+nothing bounds. `work` with the true lengths says whether a document is too large.
 
 Not here: the memory of the document itself; steps, which the runtime counts.
 """
@@ -20,11 +20,14 @@ from typing import Any, Final, NamedTuple, cast
 
 from .syntax import DYN, Call, Checked, Const, Fold, Made, Name, Node, Select
 
-NOMINAL: Final = 100
-"""The length of what only a run knows: the runtime's steps allow two loops over it, one in the other."""
+NOMINAL: Final = (100, 25)
+"""The lengths of a part that only a run knows, and in it: the runtime's steps allow two loops over it."""
+
+NOMINAL_LIMIT: Final = 5_000_000
+"""The most work of an expression that compiles; those of tasks stay below 20,000."""
 
 LIMIT: Final = 8_000_000
-"""The most work: about 250 MB and a quarter of a second."""
+"""The most work over a document, whatever its size: about 250 MB and a quarter of a second."""
 
 _RANGE: Final = (
     "`lists.range` up to a number that only a run knows",
@@ -36,6 +39,7 @@ _WORK: Final = (
 )
 _STEPS: Final = 10_000
 _CHARACTERS: Final = 32
+_MOST_LITERAL: Final = 2_000
 _MOST: Final = 10**12
 
 # Calls that look at a part, or at nothing but numbers.
@@ -71,63 +75,81 @@ class Bound(NamedTuple):
 _SCALAR: Final = Bound(0)
 
 
-def excess(checked: Checked) -> tuple[str, str] | None:
-    """Why an expression may take too much, and what to try; or None."""
-    found = _Work(checked, lambda _path: NOMINAL)
-    found.of(checked.root, {}, 1)
-    if found.unbounded:
-        return _RANGE
-    return _WORK if found.total > LIMIT else None
+Lengths = tuple[int, int]
+"""How long a part of a document is, and the longest that is in it."""
 
 
-def paths(checked: Checked) -> tuple[Path, ...]:
-    """What an expression asks of its document."""
-    found: dict[Path, None] = {}
+class Weight(NamedTuple):
+    """What an expression may take where each part of its document is `NOMINAL`; and which parts it asks for.
 
-    def noted(path: Path) -> int:
-        found[path] = None
+    ``bounded`` is false where a range has no end that is known.
+    """
+
+    work: int
+    bounded: bool
+    paths: tuple[Path, ...]
+
+
+def weigh(checked: Checked) -> Weight:
+    """What an expression may take."""
+    asked: dict[Path, None] = {}
+
+    def nominal(path: Path) -> Lengths:
+        asked[path] = None
         return NOMINAL
 
-    _Work(checked, noted).of(checked.root, {}, 1)
-    return tuple(found)
+    found = _Work(checked, nominal)
+    found.of(checked.root, {}, 1)
+    return Weight(found.total, not found.unbounded, tuple(asked))
 
 
-def work(checked: Checked, lengths: Mapping[Path, int]) -> int:
-    """The most work where nothing under a path is longer than is said of it."""
+def excess(weight: Weight) -> tuple[str, str] | None:
+    """Why an expression may take too much, and what to try; or None."""
+    if not weight.bounded:
+        return _RANGE
+    return _WORK if weight.work > NOMINAL_LIMIT else None
+
+
+def work(checked: Checked, lengths: Mapping[Path, Lengths]) -> int:
+    """The most work where what is under a path isn't longer than is said of it."""
     found = _Work(checked, lengths.__getitem__)
     found.of(checked.root, {}, 1)
     return found.total
 
 
-def longest_at(document: Mapping[str, Any], path: Path) -> int:
-    """The length of the longest list, map or text that a document holds under a path."""
+def lengths_at(document: Mapping[str, Any], path: Path) -> Lengths:
+    """How long the list, map or text is that a document holds under a path, and the longest in it."""
     value: object = document.get(path[0])
     for name in path[1:]:
         if not isinstance(value, dict):
             break
         value = cast("dict[str, object]", value).get(name)
-    return longest(value)
-
-
-def longest(value: object) -> int:
-    """The length of the longest list, map or text in a value."""
+    left: list[object] = []
+    own = _length(value, left)
     most = 0
-    left = [value]
     for item in left:  # grows on the way
-        kind = type(item)
-        if kind is str:
-            most = max(most, _units(len(cast("str", item))))
-        elif kind is dict or kind is list:
-            below = cast("dict[str, object] | list[object]", item)
-            most = max(most, len(below))
-            left += below.values() if isinstance(below, dict) else below
-    return most
+        most = max(most, _length(item, left))
+    return own, most
+
+
+def _length(value: object, inside: list[object]) -> int:
+    """The length of a value; what is in it is put with the rest."""
+    kind = type(value)
+    if kind is str:
+        return _units(len(cast("str", value)))
+    if kind is dict:
+        inside += cast("dict[str, object]", value).values()
+    elif kind is list:
+        inside += cast("list[object]", value)
+    else:
+        return 0
+    return len(cast("list[object]", value))
 
 
 class _Work:
     """Goes through a tree once, and sums up what it may make."""
 
-    def __init__(self, checked: Checked, document: Callable[[Path], int]) -> None:
+    def __init__(self, checked: Checked, document: Callable[[Path], Lengths]) -> None:
         self._types = checked.types
         self._document = document
         self.total = 0
@@ -142,15 +164,20 @@ class _Work:
         if isinstance(node, Made):
             return self._made([self.of(each, names, times) for each in node.items], times)
         if isinstance(node, Const):
-            length = 0 if node.text is None else _units(len(node.text))
-            return Bound(length, None, node.number, node.number)
+            return Bound(_units(self._characters(node)), None, node.number, node.number)
         path = _path(node, names)
         if path is not None:
-            return self._typed(node, Bound(self._document(path)))
+            own, inner = self._document(path)
+            return self._typed(node, Bound(own, Bound(inner)))
         if isinstance(node, Name):
             return self._typed(node, names[node.name])
         of = self.of(node.operand, names, times)
         return _SCALAR if node.tested else self._typed(node, of.item or of)
+
+    def _characters(self, const: Const) -> int:
+        if const.text is not None:
+            return len(const.text)
+        return _MOST_LITERAL if self._types.get(const.id, DYN).name == "bytes" else 0
 
     def _typed(self, node: Node, bound: Bound) -> Bound:
         """A bound with what the static type says: numbers have no length."""
@@ -196,9 +223,14 @@ class _Work:
         if function in _COMPARES:
             self._spend(times, sum(arg.length for arg in args) // 4)
             return _SCALAR
-        if function in _PAIRS:
-            self._spend(times, args[0].length * args[-1].length // 4)
+        if function in _PAIRS and not (function == "distinct" and self._is_plain(call.args[0])):
+            self._spend(times, args[0].length * args[-1].length)
         return self._typed(call, self._copy(call, args, times))
+
+    def _is_plain(self, node: Node) -> bool:
+        """Whether a list is known to hold what `distinct` looks up, instead of comparing each with each."""
+        kind = self._types.get(node.id, DYN)
+        return any(parameter.name in ("bool", "int", "string") for parameter in kind.parameters)
 
     def _copy(self, call: Call, args: list[Bound], times: int) -> Bound:
         """A list or text made of what a call is given; of unknown calls, all of it together."""
@@ -227,7 +259,7 @@ class _Work:
     def _range(self, end: Bound, times: int) -> Bound:
         if end.most is None:
             self.unbounded = True
-            return Bound(NOMINAL, _SCALAR)
+            return Bound(0, _SCALAR)
         length = max(0, end.most)
         self._spend(times, length)
         return Bound(length, Bound(0, None, 0, length))

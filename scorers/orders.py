@@ -49,19 +49,19 @@ def depends_on_order(program: Program, document: Mapping[str, Any]) -> bool:
     return bool(_ranges(program)) and _differs(program, activation(document))
 
 
-def steady(program: Program, held: Activation) -> object:
+def steady(program: Program, held: Activation, work: int = 0) -> object:
     """What an expression gives, as `Program.run`; a `Failure` where the order of a map decides it."""
     if not _ranges(program):
-        return program.run(held)
+        return program.run(held, work)
     # Mostly no map of two entries is gone through, and one run shows it.
-    found = _wary(program).run(held)
+    found = _wary(program).run(held, work)
     if not isinstance(found, Failure):
         return found
-    return Failure(BY_ORDER) if _differs(program, held) else program.run(held)
+    return Failure(BY_ORDER) if _differs(program, held, work) else program.run(held, work)
 
 
-def _differs(program: Program, held: Activation) -> bool:
-    found = [_comparable(each.run(held)) for each in _variants(program)]
+def _differs(program: Program, held: Activation, work: int = 0) -> bool:
+    found = [_comparable(each.run(held, work)) for each in _variants(program)]
     return any(each != found[0] for each in found)
 
 

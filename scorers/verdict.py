@@ -21,7 +21,7 @@ from typing import NamedTuple, cast
 
 from ..protocol.canonical import MAX_INTEGER
 from .cel import Failure, Program, activation
-from .growth import LIMIT, NOMINAL, Path, longest_at, paths, work
+from .growth import LIMIT, NOMINAL, Lengths, Path, lengths_at, work
 from .orders import steady
 from .predicates import PredicateSet, Stage
 from .profile import ANY_FIELD
@@ -121,35 +121,33 @@ class _Held:
     def __init__(self, view: View) -> None:
         self.view = view
         self._activation = activation(view.document)
-        self._lengths: dict[Path, int] = {}
+        self._lengths: dict[Path, Lengths] = {}
 
     def run(self, program: Program) -> object:
         """What a program gives, or a `Failure`: where it might take too much memory, before it is run."""
-        if self._is_too_much(program):
+        lengths = tuple(map(self._lengths_at, program.weight.paths))
+        most = _work(program, lengths) if any(each != NOMINAL for each in lengths) else 0
+        if most > LIMIT:
             return Failure("it may take too much memory over lists or texts as long as these")
-        return steady(program, self._activation)
+        return steady(program, self._activation, most)
 
-    def _is_too_much(self, program: Program) -> bool:
-        lengths = tuple(map(self._length, _paths(program)))
-        return max(lengths, default=0) > NOMINAL and _work(program, lengths) > LIMIT
-
-    def _length(self, path: Path) -> int:
-        """The longest under a path; what is long, up to a power of two, so that few are told apart."""
-        length = self._lengths.get(path)
-        if length is None:
-            found = longest_at(self.view.document, path)
-            length = self._lengths[path] = found if found <= NOMINAL else 1 << (found - 1).bit_length()
-        return length
+    def _lengths_at(self, path: Path) -> Lengths:
+        """The lengths under a path: nominal, or up to a power of two, so that few are told apart."""
+        lengths = self._lengths.get(path)
+        if lengths is None:
+            own, inner = lengths_at(self.view.document, path)
+            lengths = (_rounded(own, NOMINAL[0]), _rounded(inner, NOMINAL[1]))
+            self._lengths[path] = lengths
+        return lengths
 
 
-@lru_cache(maxsize=4_096)
-def _paths(program: Program) -> tuple[Path, ...]:
-    return paths(program.checked)
+def _rounded(length: int, least: int) -> int:
+    return least if length <= least else 1 << (length - 1).bit_length()
 
 
 @lru_cache(maxsize=4_096)
-def _work(program: Program, lengths: tuple[int, ...]) -> int:
-    return work(program.checked, dict(zip(_paths(program), lengths, strict=True)))
+def _work(program: Program, lengths: tuple[Lengths, ...]) -> int:
+    return work(program.checked, dict(zip(program.weight.paths, lengths, strict=True)))
 
 
 def _points(verdicts: list[Verdict], flags: list[Flag]) -> Fraction | None:
