@@ -8,7 +8,7 @@ Nothing is kept. Where the runs are those of two agents on one case, the differe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from ..sides import Side, Spoken
 
 Json = Any
+
+_FINDINGS: Final = 3
+"""The most findings of a run that are shown: it is `tollbook verify` that is for finding."""
 
 
 class _Compared(NamedTuple):
@@ -170,7 +173,7 @@ def _text(compared: _Compared) -> Iterator[str]:
     parting = compared.parting
     for letter, audit, side in zip("ab", compared.audits, compared.sides, strict=True):
         yield f"{letter}  {_title(audit, side)}"
-        yield from (f"   {found.code}: {found.text}" for found in audit.findings)
+        yield from _finding_lines(audit)
     yield from began_lines(parting)
     yield from said_lines(parting, compared.sides)
     yield from row_lines(parting)
@@ -182,6 +185,14 @@ def _title(audit: Audit, side: Side) -> str:
     asked = "no task" if task is None else f"{task} {case}"
     size = f"{counted(audit.records, 'record')}, {counted(len(side.spoken), 'message')}"
     return f"{audit.run[:12]}  {asked} trial {side.began['trial']}: {side.outcome or 'open'}, {size}"
+
+
+def _finding_lines(audit: Audit) -> Iterator[str]:
+    for found in audit.findings[:_FINDINGS]:
+        place = "" if found.seq is None else f" at record {found.seq}"
+        yield f"   {found.code}{place}: {found.text}"
+    if len(audit.findings) > _FINDINGS:
+        yield f"   … and {len(audit.findings) - _FINDINGS} more: see `tollbook verify`"
 
 
 def _worth_lines(compared: _Compared) -> Iterator[str]:

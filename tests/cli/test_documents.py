@@ -61,6 +61,7 @@ PLAYS = [
     ("tollbook show",              "show 491b"),
     ("tollbook show --seq",        "show 491b --seq 1"),
     ("tollbook replay",            "replay 491b"),
+    ("tollbook diff",              "diff 491b 0beb"),
     ("tollbook verify",            "verify changed.jsonl"),
     ("tollbook verify",            "verify 491b --checkpoint kept.note"),
     ("tollbook score",             "score"),

@@ -72,13 +72,15 @@ def kept(path: Path, name: str) -> Iterator[Store]:
         yield store
 
 
-def play(store: Store, word: str, case: str, agent: str = "reference", *, told: bool = False) -> Audit:
-    """Plays the first trial of a case and keeps it."""
+def play(
+    store: Store, word: str, case: str, agent: str = "reference", *, told: type[Told] | None = None
+) -> Audit:
+    """Plays the first trial of a case and keeps it; ``told`` has its agent count as outside."""
     name, _key = store.identity()
     task = builtin(word)
     player = cast(task, Part(agent))(task.scenes.seed(case, 0))
     with mock.patch.object(desk, "environment_note", _note):
-        recorded = record(Ledger(store, SECRET, name), task, case, 0, Told(player) if told else player)
+        recorded = record(Ledger(store, SECRET, name), task, case, 0, told(player) if told else player)
     assert recorded.audit.findings == []
     return recorded.audit
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from played_run import kept, play
+from msgspec.structs import replace
+from played_run import Told, kept, play
+from script import Stage
 
 from tollbook.ledger.audit import Audit
 from tollbook.ledger.bundle import export_lines
@@ -17,6 +19,7 @@ from tollbook.protocol.errors import LedgerError
 from tollbook.scorers.view import Withheld
 from tollbook.tasks.abreast import against, began_lines, row_lines, said_lines
 from tollbook.tasks.parting import MAX_CELLS, Parting, aligned, part
+from tollbook.tasks.play.agent import Agent, Answer, Asked
 from tollbook.tasks.sides import Side, alike, sides_of
 
 BUYER = "t4.buyer_zopa"
@@ -37,7 +40,7 @@ def store(folder: Path) -> Iterator[Store]:
 def runs(store: Store, folder: Path) -> dict[str, Audit]:
     """The same case by several agents, another case, another task."""
     with kept(folder / "b.db", "test.told") as other:
-        told = play(other, BUYER, "linear", told=True)
+        told = play(other, BUYER, "linear", told=Told)
     return {
         "reference": play(store, BUYER, "linear"),
         "told": told,
@@ -210,3 +213,35 @@ def test_what_a_person_reads(runs: dict[str, Audit]) -> None:
     assert {"="} == {line[0] for line in said[6:]}
     assert not any("clock.advance" in line for line in said)
     assert [] == list(row_lines(parting))
+
+
+class Unkind(Told):
+    """Says what would move a terminal's cursor, and forge a line."""
+
+    def __init__(self, inner: Agent) -> None:
+        super().__init__(inner)
+        self.stated = replace(inner.stated, name="unkind")
+
+    def act(self, asked: Asked) -> Answer:
+        answer = super().act(asked)
+        if answer.act is None or "note" not in answer.act:
+            return answer
+        return answer._replace(act={**answer.act, "note": "\x1b[2J\u202e\nb  good"})
+
+
+def test_texts_from_outside_are_escaped_and_a_damaged_run_is_found(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    with kept(tmp_path / "tollbook.db", "test") as store:
+        good = play(store, BUYER, "linear").run
+        unkind = play(store, BUYER, "linear", told=Unkind).run
+    ran = stage.run(f"tollbook diff {good} {unkind}")
+    assert 3 == ran.exit
+    assert 'note="For a study." | "\\u001b[2J\\u202e\\nb  good"' in ran.stdout
+    assert all(line.isprintable() for line in ran.stdout.splitlines())
+    stage.damage("records", "UPDATE records SET body = replace(body, '5600', '5601') WHERE kind = 'decision'")
+    ran = stage.run(f"tollbook diff {good} {good}")
+    assert 3 == ran.exit
+    found = [line for line in ran.stdout.splitlines() if line.startswith("   ")]
+    assert "   decision.differs at record 14: the rules give another `events`" in found[0]
+    assert ["   … and 22 more: see `tollbook verify`"] * 2 == found[3::4]
+    assert "b has none: check 2 failed" in ran.stdout
