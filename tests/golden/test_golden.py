@@ -1,9 +1,11 @@
 """Runs sealed before: the same input still gives the same bytes, and old runs still verify.
 
-    retail.roots    run roots of the suite's runs under a fixed secret, both modes
-    retail.jsonl    an export of two of them, as it was written once
+    retail.roots      run roots of the suite's recorded runs under a fixed secret, both modes
+    commerce.roots    run roots of the built-in tasks, played: the reference in each case, and a cheat
+    *.jsonl           an export of a few of each, as it was written once; environment notes, which
+                      say on what machine a run was played, are left out
 
-A change here is a change of the format or of the rules. Before the first
+A change here is a change of the format, of the rules or of a task. Before the first
 release that is allowed, knowingly: write the files anew with
 `python tests/golden/test_golden.py`. After it, a new version goes beside the old.
 """
@@ -14,49 +16,103 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from tollbook.ledger.bundle import export_lines
-from tollbook.ledger.store import Store
-from tollbook.ledger.verify import verify_bundle
-from tollbook.protocol.derive import ledger_key
-from tollbook.protocol.keys import key_text
-from tollbook.tasks.tau2.importer import import_runs, read_shop
-from tollbook.tasks.tau2.source import read_source
-
 HERE = Path(__file__).parent
-ROOTS = HERE / "retail.roots"
-BUNDLE = HERE / "retail.jsonl"
-SECRET = bytes(range(32))
+sys.path.append(str(HERE.parent / "support"))  # for the script; pytest has it already
+
+from played_run import BUILTIN, SECRET, builtin, kept, play  # noqa: E402 - found by the line above
+
+from tollbook.ledger.bundle import export_lines  # noqa: E402 - as above
+from tollbook.ledger.store import Store  # noqa: E402 - as above
+from tollbook.ledger.verify import verify_bundle  # noqa: E402 - as above
+from tollbook.tasks.conduct import played  # noqa: E402 - as above
+from tollbook.tasks.tau2.importer import import_runs, read_shop  # noqa: E402 - as above
+from tollbook.tasks.tau2.source import read_source  # noqa: E402 - as above
+
 NAME = "golden.example"
-EXPORTED = 2
+CHEAT = "cheat:takes_the_first_ask"
+ENVIRONMENT = b'{"note":{"text":"tollbook.environment/'
+NO_PROMISE = "# commerce is at version 0: before the first release these change with its rules and the tasks"
 
 
-def roots_of(mode: str, folder: Path) -> list[str]:
-    """The lines of `retail.roots` for one mode; leaves its ledger as `<mode>.db`."""
+class Market(NamedTuple):
+    """Golden runs of one market: how their roots are made, and which runs are exported."""
+
+    name: str
+    head: tuple[str, ...]
+    lines: Callable[[Path], list[str]]
+    ledger: str
+    exported: Sequence[int]
+
+    @property
+    def roots(self) -> Path:
+        return HERE / f"{self.name}.roots"
+
+    @property
+    def bundle(self) -> Path:
+        return HERE / f"{self.name}.jsonl"
+
+    def text(self, folder: Path) -> str:
+        """The text of the roots' file; leaves ledgers in the folder."""
+        return "\n".join([*self.head, *self.lines(folder)]) + "\n"
+
+    def export(self, folder: Path) -> bytes:
+        """The export of some runs of a ledger that `text` left, without environment notes."""
+        with Store.read(folder / self.ledger) as store:
+            runs = store.runs()
+            lines = export_lines(store, [runs[place] for place in self.exported])
+            return b"".join(line for line in lines if not line.startswith(ENVIRONMENT))
+
+
+def recorded_roots(folder: Path) -> list[str]:
+    return [line for mode in ("compat", "strict") for line in mode_roots(mode, folder)]
+
+
+def mode_roots(mode: str, folder: Path) -> list[str]:
     suite = files("tollbook.tasks") / "suites" / "retail"
     ledger = folder / f"{mode}.db"
-    key = key_text(ledger_key(SECRET).public)
     with (
         as_file(suite / "shop.json") as shop,
         as_file(suite / "recorded.json") as runs,
-        Store.write(ledger, NAME, key) as store,
+        kept(ledger, NAME) as store,
     ):
         imported = import_runs(store, SECRET, NAME, read_source(runs), read_shop(shop, mode))
     assert imported.refused == []
+    return [f"{mode} {checkpoint}" for checkpoint in checkpoints(ledger)]
+
+
+def played_roots(folder: Path) -> list[str]:
+    ledger = folder / "commerce.db"
+    plays = [(task, case, "reference") for task in BUILTIN for case in builtin(task).file.case]
+    plays.insert(1, ("t4.buyer_zopa", "linear", CHEAT))
+    with kept(ledger, NAME) as store:
+        for words in plays:
+            play(store, *words)
+    return [f"{' '.join(words)} {root}" for words, root in zip(plays, checkpoints(ledger), strict=True)]
+
+
+def checkpoints(ledger: Path) -> list[str]:
+    """The origin, size and root of each run of a ledger."""
     with Store.read(ledger) as store:
-        checkpoints = [store.notes(run)[0].splitlines() for run, _run_id in store.runs()]
-    return [f"{mode} {origin} {size} {root}" for origin, size, root, *_rest in checkpoints]
+        return [" ".join(store.notes(run)[0].splitlines()[:3]) for run, _run_id in store.runs()]
+
+
+MARKETS = {
+    "retail": Market("retail", (), recorded_roots, "compat.db", (0, 1)),
+    "commerce": Market("commerce", (NO_PROMISE,), played_roots, "commerce.db", (1, 5)),
+}
 
 
 def all_roots() -> str:
-    """The text of `retail.roots`."""
+    """The texts of the roots' files, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
-        lines = [line for mode in ("compat", "strict") for line in roots_of(mode, Path(folder))]
-    return "\n".join(lines) + "\n"
+        return "".join(market.text(Path(folder)) for market in MARKETS.values())
 
 
 SURROUNDINGS = [
@@ -77,29 +133,40 @@ def test_roots_depend_on_nothing_around_the_process(environment: dict[str, str],
         text=True,
         check=False,
     )
-    assert (ran.stdout, ran.stderr) == (ROOTS.read_text(), "")
+    assert ("".join(market.roots.read_text() for market in MARKETS.values()), "") == (ran.stdout, ran.stderr)
 
 
-def test_an_old_export_still_verifies() -> None:
-    audits = list(verify_bundle(BUNDLE))
-    assert [audit.good for audit in audits] == [True] * EXPORTED
-    known = {line.split("/run/")[1].split()[0] for line in ROOTS.read_text().splitlines()}
+@pytest.mark.parametrize("name", MARKETS)
+def test_an_old_export_still_verifies(name: str) -> None:
+    market = MARKETS[name]
+    audits = list(verify_bundle(market.bundle, keep="played", further=played))
+    assert [True] * len(market.exported) == [audit.good and not audit.findings for audit in audits]
+    assert {"done" if name == "commerce" else "not done"} == {audit.checks["6"] for audit in audits}
+    lines = market.roots.read_text().splitlines()[len(market.head) :]
+    known = {line.split("/run/")[1].split()[0] for line in lines}
     assert {audit.run for audit in audits} <= known
 
 
-def test_the_same_runs_give_the_same_export(tmp_path: Path) -> None:
-    roots_of("compat", tmp_path)
-    with Store.read(tmp_path / "compat.db") as store:
-        lines = b"".join(export_lines(store, store.runs()[:EXPORTED]))
-    assert BUNDLE.read_bytes() == lines
+@pytest.mark.parametrize("name", MARKETS)
+def test_the_same_runs_give_the_same_export(name: str, tmp_path: Path) -> None:
+    market = MARKETS[name]
+    market.lines(tmp_path)
+    assert market.bundle.read_bytes() == market.export(tmp_path)
+
+
+def test_every_case_is_played_and_no_two_runs_have_one_root() -> None:
+    lines = [line.split() for line in MARKETS["commerce"].roots.read_text().splitlines()[1:]]
+    cases = [(task, case) for task in BUILTIN for case in builtin(task).file.case]
+    assert cases == [(task, case) for task, case, agent, *_rest in lines if agent == "reference"]
+    assert [CHEAT] == [agent for _task, _case, agent, *_rest in lines if agent != "reference"]
+    assert len(lines) == len({root for *_rest, root in lines})
 
 
 def _write() -> None:
-    ROOTS.write_text(all_roots())
-    with tempfile.TemporaryDirectory() as folder:
-        roots_of("compat", Path(folder))
-        with Store.read(Path(folder) / "compat.db") as store:
-            BUNDLE.write_bytes(b"".join(export_lines(store, store.runs()[:EXPORTED])))
+    for market in MARKETS.values():
+        with tempfile.TemporaryDirectory() as folder:
+            market.roots.write_text(market.text(Path(folder)))
+            market.bundle.write_bytes(market.export(Path(folder)))
 
 
 if __name__ == "__main__":
