@@ -53,7 +53,7 @@ def lint(tasks: tuple[str, ...], *, as_json: bool) -> Exit:
             step()
     if as_json:
         documents = [_linted(each, report) for each, report in zip(found, reports, strict=True)]
-        print_document("task.lint", {"tasks": documents})
+        print_document("task", {"tasks": documents})
     else:
         for each, report in zip(found, reports, strict=True):
             _print_findings(each.name, report)
@@ -81,7 +81,7 @@ def show(task: str, *, markdown: bool, as_json: bool) -> None:
         loaded = load_task(found.text)
     report = lint_task(loaded)
     if as_json:
-        print_document("task.show", sheet.document_of(loaded, report))
+        print_document("task", sheet.document_of(loaded, report))
         return
     text = sheet.markdown_of(loaded, report) if markdown else sheet.text_of(loaded, report)
     for line in text.splitlines():
@@ -102,7 +102,7 @@ def list_tasks(*, as_json: bool) -> None:
         for file in files
     ]
     if as_json:
-        print_document("task.list", {"tasks": listed})
+        print_document("task", {"tasks": listed})
         return
     rows = [("task", "world", "actor", "cases", "title")]
     rows += [(each["id"], each["world"], each["actor"], str(each["cases"]), each["title"]) for each in listed]

@@ -34,7 +34,7 @@ def command(path: Path, world: str, actor: str, *, as_json: bool) -> None:
     task_id = path.name.removesuffix(_ENDING)
     _write(path, skeleton(task_id, world, actor))
     if as_json:
-        print_document("task.new", {"id": task_id, "file": str(path)})
+        print_document("task", {"id": task_id, "file": str(path)})
     else:
         click.echo(f"wrote {path}\nnext: tollbook task lint {path}")
 

@@ -29,6 +29,7 @@ from unittest import mock
 
 from tollbook.ledger.store import Store
 from tollbook.tasks.cli import main
+from tollbook.tasks.shelf import find_task
 
 MARKS = ("#", "##", "%", "$", ">", "!", "=")
 KNOWN_SECRET = bytes(range(32))
@@ -228,6 +229,10 @@ def _checkpoint(path: Path, place: str) -> None:
     path.write_text(notes[int(place)], encoding="utf-8")
 
 
+def _task(path: Path, name: str) -> None:
+    path.write_text(find_task(name).text, encoding="utf-8")
+
+
 def _predicates(path: Path) -> None:
     path.write_bytes((SUITE / "recorded.toml").read_bytes())
 
@@ -306,6 +311,7 @@ PREPARATIONS: dict[str, Callable[..., None]] = {
     "bundle": _bundle,
     "checkpoint": _checkpoint,
     "predicates": _predicates,
+    "task": _task,
     "secret": _secret,
     "other-secret": _other_secret,
     "folder": Path.mkdir,

@@ -38,6 +38,8 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
             "checkpoint kept.note 1",
             "predicates mine.toml",
             'replace mine.toml oracle.ended "!oracle.ended"',
+            "task wrong.toml t4.buyer_zopa",
+            "replace wrong.toml did.agreement.settle did.agreement.setle",
             'replace recorded.json "\\"task_id\\": \\"1\\"" "\\"task_id\\": null"',
         ):
             stage.prepare(step)
@@ -52,6 +54,10 @@ def document(stage: Stage, line: str) -> dict[str, Any]:
 
 
 PLAYS = [
+    ("tollbook task list",         "task list"),
+    ("tollbook task show",         "task show t7.merchant_refund"),
+    ("tollbook task lint",         "task lint t7.merchant_refund wrong.toml"),
+    ("tollbook task new",          "task new new.toml"),
     ("tollbook import tau2",       "--ledger new.db import tau2 recorded.json --db shop.json --mode strict"),
     ("tollbook import bundle",     "import bundle runs.jsonl"),
     ("tollbook import bundle",     "--ledger new.db import bundle runs.jsonl"),
@@ -93,7 +99,8 @@ def test_every_path_is_met_somewhere(stage: Stage) -> None:
     stage.run("tollbook score")
     met = {name: set[str]() for name in DOCUMENTS}
     for name, line in [*PLAYS, ("tollbook score", "score ed9c --task mine.toml")]:
-        (stage.folder / "new.db").unlink(missing_ok=True)
+        for name_made in ("new.db", "new.toml"):
+            (stage.folder / name_made).unlink(missing_ok=True)
         met[name] |= set(paths(document(stage, line), DOCUMENTS[name]))
     unmet = {name: DOCUMENTS[name].keys() - met[name] for name in DOCUMENTS}
     # A replay of a good run finds nothing; its findings are those of `verify`.
