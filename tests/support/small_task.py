@@ -6,18 +6,21 @@ start, a chain of answers through two scripts, answers with and without a text, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 from tollbook.ledger.store import Draft, Store
+from tollbook.ledger.writer import Keeper
 from tollbook.protocol.bodies import Agent as Stated
 from tollbook.protocol.derive import ledger_key
 from tollbook.protocol.keys import key_text
 from tollbook.tasks.format.task import Task, load_task
 from tollbook.tasks.play.agent import Answer, Asked, Setup
+from tollbook.tasks.play.lines import read_answer, turn_line
 from tollbook.tasks.play.recorder import Ledger
 
 SECRET = bytes(range(32))
@@ -34,10 +37,17 @@ def task_of(text: str = TEXT) -> Task:
 class Memory:
     """A keeper that keeps nothing: a `Copy` before it does."""
 
-    def add_run(self, *_: object) -> int:
+    def add_run(
+        self,
+        run_id: str,
+        records: Sequence[Draft],
+        blobs: Iterable[tuple[str, Sequence[bytes]]],
+        notes: Sequence[str] = (),
+    ) -> int:
+        del run_id, records, blobs, notes
         return 1
 
-    def append(self, *_: object) -> None:
+    def append(self, run: int, seq: int, records: Sequence[Draft], notes: Sequence[str] = ()) -> None:
         pass
 
     def refuse_known(self, run_id: str) -> None:
@@ -55,16 +65,20 @@ def store_at(path: Path) -> Iterator[Store]:
         yield store
 
 
-def ledger_on(keeper: Any = None) -> Ledger:
+def ledger_on(keeper: Keeper | None = None) -> Ledger:
     return Ledger(Memory() if keeper is None else keeper, SECRET, NAME)
 
 
 class Says:
-    """An agent that gives these answers, acts or whole ones, and then stops; it keeps what it was asked."""
+    """An agent that gives these answers, acts or whole ones, and then stops; it keeps what it was asked.
 
-    given = None
+    From ``outside`` what it is given and gives is kept, as of a program; an answer may be a line then.
+    """
 
-    def __init__(self, *answers: dict[str, Any] | Answer, name: str = "says", outside: bool = False) -> None:
+    def __init__(
+        self, *answers: dict[str, Any] | str | Answer, name: str = "says", outside: bool = False
+    ) -> None:
+        self.given: str | None = None
         self.stated = Stated(model="", name=name, settings={}, version="")
         self.outside = outside
         self.asked: list[Asked] = []
@@ -76,10 +90,16 @@ class Says:
 
     def act(self, asked: Asked) -> Answer:
         self.asked.append(asked._replace(inbox=list(asked.inbox), watch=cast("Any", None)))
-        if not self._answers:
-            return Answer(end="agent_stopped")
-        answer = self._answers.pop(0)
-        return answer if isinstance(answer, Answer) else Answer(act=answer)
+        if self.outside:
+            self.given = turn_line(asked, len(self.asked))
+        answer = self._answers.pop(0) if self._answers else '{"done":true}'
+        if isinstance(answer, dict):
+            answer = json.dumps({"act": answer})
+        if isinstance(answer, str):
+            said = read_answer(answer.encode())
+            is_over = said is not None and said.act is None
+            answer = Answer(said and said.act, "agent_stopped" if is_over else None, answer)
+        return answer if self.outside else answer._replace(gave=None)
 
     def close(self) -> None:
         self.closed += 1
