@@ -191,9 +191,13 @@ def compile_bound(lets: Sequence[tuple[str, str]], body: str, scope: Scope = JUD
         raise CompileError(said._replace(line=line), let) from None
 
 
-def revived(serialized: bytes) -> Program:
-    """The program of a checked tree, in the runtime's own bytes."""
-    return Program(_environment(Scope((), draws=True), ()).deserialize(serialized), serialized)
+def revived(serialized: bytes) -> Program | None:
+    """The program of a tree in the runtime's own bytes; None where these are nested too deeply for it."""
+    try:
+        expression = _environment(Scope((), draws=True), ()).deserialize(serialized)
+    except RuntimeError:  # protobuf reads a hundred messages, one in the other, which CEL may well nest
+        return None
+    return Program(expression, serialized)
 
 
 def activation(document: Mapping[str, Any]) -> Activation:

@@ -27,6 +27,8 @@ from .syntax import DYN, Fold, wire_fields, wire_form
 
 BY_ORDER: Final = "it depends on the order of a map, which has none"
 
+TOO_DEEP: Final = "loops that stand too deep in each other"
+
 _TURNS: Final = (0, 1, 2, 5)
 _ORDERS: Final = tuple((turn, turned) for turn in _TURNS for turned in ("", ".reverse()"))
 _PLACE: Final = "it"
@@ -45,7 +47,10 @@ _Change = Callable[[int, bytes], bytes]
 
 
 def depends_on_order(program: Program, document: Mapping[str, Any]) -> bool:
-    """Whether the order of maps changes what an expression gives for the names of a document."""
+    """Whether the order of maps changes what an expression gives for the names of a document.
+
+    One that is nested too deeply to be told in other orders counts as if it did.
+    """
     return bool(_ranges(program)) and _differs(program, activation(document))
 
 
@@ -53,16 +58,20 @@ def steady(program: Program, held: Activation, work: int = 0) -> object:
     """What an expression gives, as `Program.run`; a `Failure` where the order of a map decides it."""
     if not _ranges(program):
         return program.run(held, work)
+    wary = _wary(program)
+    if wary is None:
+        return Failure(TOO_DEEP)
     # Mostly no map of two entries is gone through, and one run shows it.
-    found = _wary(program).run(held, work)
+    found = wary.run(held, work)
     if not isinstance(found, Failure):
         return found
     return Failure(BY_ORDER) if _differs(program, held, work) else program.run(held, work)
 
 
 def _differs(program: Program, held: Activation, work: int = 0) -> bool:
-    found = [_comparable(each.run(held, work)) for each in _variants(program)]
-    return any(each != found[0] for each in found)
+    variants = _variants(program)
+    found = [_comparable(each.run(held, work)) for each in variants if each is not None]
+    return None in variants or any(each != found[0] for each in found)
 
 
 def _comparable(value: object) -> object:
@@ -76,7 +85,7 @@ def _comparable(value: object) -> object:
 
 
 @lru_cache(maxsize=512)  # many documents are judged by few programs
-def _variants(program: Program) -> tuple[Program, ...]:
+def _variants(program: Program) -> tuple[Program | None, ...]:
     """The program with its maps in one order after the other."""
     ranges = _ranges(program)
     return tuple(
@@ -86,12 +95,12 @@ def _variants(program: Program) -> tuple[Program, ...]:
 
 
 @lru_cache(maxsize=512)
-def _wary(program: Program) -> Program:
+def _wary(program: Program) -> Program | None:
     """The program with an error wherever it would go through a map of two entries or more."""
     return _rewritten(program, dict.fromkeys(_ranges(program), _REFUSED.format(turn=0)))
 
 
-def _rewritten(program: Program, templates: Mapping[int, str]) -> Program:
+def _rewritten(program: Program, templates: Mapping[int, str]) -> Program | None:
     """The program with templates put around nodes, by their ids."""
 
     def change(place: int, node: bytes) -> bytes:

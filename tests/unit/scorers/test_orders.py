@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tollbook.scorers.cel import Failure, activation, compile_source
-from tollbook.scorers.orders import BY_ORDER, depends_on_order, steady
+from tollbook.scorers.orders import BY_ORDER, TOO_DEEP, depends_on_order, steady
 
 VIEW: dict[str, Any] = {
     "acts": [{"attributes": {"x": 1, "y": 2, "z": 3}}, {"attributes": {}}],
@@ -89,6 +89,22 @@ def test_a_place_that_draws_keeps_its_draws() -> None:
     """Its function is static, so a tree that was changed finds it too."""
     program = compile_source("oracle.map.map(k, k).sort()[0] + oracle.list[0].?b.orValue('!')")
     assert "a!" == steady(program, activation(VIEW))
+
+
+def nested(loops: int) -> str:
+    source = "1"
+    for number in reversed(range(loops)):
+        source = f"{f'x{number - 1}' if number else 'oracle.m'}.map(x{number}, {source})"
+    return source
+
+
+def test_loops_too_deep_in_each_other_are_said_to_be() -> None:
+    """Where maps are put in order a tree is nested more deeply; its bytes may be a hundred deep."""
+    document = {"oracle": {"m": []}}
+    assert [] == steady(compile_source(nested(10)), activation(document))
+    deep = compile_source(nested(20))
+    assert depends_on_order(deep, document)
+    assert Failure(TOO_DEEP) == steady(deep, activation(document))
 
 
 SCRIPT = """

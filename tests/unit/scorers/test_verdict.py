@@ -11,7 +11,10 @@ from tollbook.scorers.predicates import Cap, Predicate, PredicateSet
 from tollbook.scorers.verdict import UNDECIDED, Defect, Judgement, judge
 from tollbook.scorers.view import View
 
-ORACLE = {"n": 3, "none": None, "text": "a\u202eb", "list": [1, 2], "map": {"a": 1}, "big": 2**53}
+ORACLE: dict[str, Any] = {
+    "n": 3, "none": None, "text": "a\u202eb", "list": [1, 2], "map": {"a": 1}, "two": {"b": 1, "a": 2},
+    "big": 2**53,
+}  # fmt: skip
 VIEW: dict[str, Any] = {
     "acts": [{"seq": 3, "ok": True}, {"seq": 5}],
     "case": {"id": "c"},
@@ -69,6 +72,7 @@ def test_values(points: int | Fraction, value: object, expr: str) -> None:
         ("`+` doesn't go with a text",      "oracle.text + 1 == 2"),
         ("a\\u202eb",                      "oracle.map[oracle.text] == 1"),
         ("10,000 loop steps",              "lists.range(10001).all(x, x >= 0)"),
+        ("the order of a map",             "oracle.two.map(k, k)[0] == 'b'"),
         ("an optional value",              "acts[?9]"),
         ("gives a text",                   "oracle.text"),
         ("gives null",                     "oracle.none"),
