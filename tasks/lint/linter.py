@@ -67,7 +67,7 @@ def lint_task(task: Task) -> Report:
     runs = [run for case in staged.values() for run in _played(task, case)]
     if any(isinstance(part, Call) and part.function == "draw" for each in sources for part in each.parts):
         for trial in range(1, 1 + MORE_TRIALS):
-            runs += [_reference(task, case) for case in stage_all(task, trial)[0].values()]
+            runs += [_reference(task, case, trial) for case in stage_all(task, trial)[0].values()]
     findings = [*map(_of_fault, faults), *_checked(task, sources, runs)]
     return Report(task, in_order(findings, task.text), tuple(runs))
 
@@ -85,8 +85,8 @@ def _checked(task: Task, sources: list[Source], runs: list[Rehearsal]) -> Iterat
         yield from orders.check(task, sources, runs)
 
 
-def _reference(task: Task, staged: Staged) -> Rehearsal:
-    return Rehearsal("reference", "reference", task, staged, PolicyAgent("reference", task.reference))
+def _reference(task: Task, staged: Staged, trial: int = 0) -> Rehearsal:
+    return Rehearsal("reference", f"trial {trial}", task, staged, PolicyAgent("reference", task.reference))
 
 
 def _played(task: Task, staged: Staged) -> Iterator[Rehearsal]:

@@ -55,7 +55,7 @@ def markdown_of(task: Task, report: Report) -> str:
 def document_of(task: Task, report: Report) -> dict[str, Any]:
     """The sheet as JSON; credits and means are exact: an integer, or [numerator, denominator]."""
     file = task.file
-    references = {run.case: run for run in report.runs if run.kind == "reference"}
+    references = {run.case: run for run in _references(report)}
     return {
         "id": file.id,
         "title": file.title,
@@ -133,7 +133,7 @@ def _facts(task: Task) -> list[str]:
 
 
 def _cases(report: Report) -> Block:
-    references = [run for run in report.runs if run.kind == "reference"]
+    references = _references(report)
     names = list(dict.fromkeys(name for run in references for name in _parameters(run)))
     rows = [
         (
@@ -147,6 +147,12 @@ def _cases(report: Report) -> Block:
     columns = range(1, len(names) + 3)
     numbers = {at for at in columns if all(row[at].lstrip("-").replace(".", "").isdigit() for row in rows)}
     return Block(("case", *names, "acts", "reference"), rows, frozenset(numbers))
+
+
+def _references(report: Report) -> list[Rehearsal]:
+    """The reference's run in each case, of the first trial."""
+    found = {run.case: run for run in reversed(report.runs) if run.kind == "reference"}
+    return list(reversed(found.values()))
 
 
 def _parameters(run: Rehearsal) -> dict[str, Any]:
