@@ -10,6 +10,7 @@ Not here: the agents (`policies`, `cheats`, `outside`).
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -119,5 +120,5 @@ def _name_of(command: str) -> str:
         words = shlex.split(command)
     except ValueError:
         return "exec"
-    named = [word for word in words[1:] if Path(word).is_file()]
+    named = [word for word in words[1:] if os.path.isfile(word)]  # noqa: PTH113 - a word may be no path at all
     return Path(named[0] if named else words[0] if words else "exec").name
