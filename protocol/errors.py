@@ -87,9 +87,10 @@ class TaskError(TollbookError):
         ``within`` is the line of the place's value that is meant, from 1, or 0; ``line`` that of the
         file, from 1, or 0 where nobody has looked for it yet.
         """
-        super().__init__(code, f"{place}: {problem}" if place else problem, hint)
+        text = f"{place}: {problem}" if place else problem
+        super().__init__(code, _printable(text), None if hint is None else _printable(hint))
         self.place = place
-        self.problem = problem
+        self.problem = _printable(problem)
         self.within = within
         self.line = 0
 
@@ -100,3 +101,9 @@ class TaskError(TollbookError):
 
 class UsageError(TollbookError):
     """A command or call that cannot be carried out as written."""
+
+
+def _printable(text: str) -> str:
+    """A text as one line of printable characters, whatever it quotes."""
+    line = " ".join(text.split())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)

@@ -65,10 +65,10 @@ def told(
         name = head.split("`")[1]
         return Complaint(below, f"the field `{name}` is missing", f"write `{name} = …`")
     if head.startswith("Object contains unknown field"):
-        return Complaint(below, f"there is no field `{head.split('`')[1]}`", None)
+        return Complaint(below, f"there is no field `{head.split('`')[1]}`", "leave it out")
     if head.startswith("Invalid enum value"):
         choices = list(_choices(msgspec.inspect.type_info(kind), below))
-        hint = near(str(value), choices, f"it is one of {', '.join(choices)}") if choices else None
+        hint = near(str(value), choices, f"it is one of {', '.join(choices)}") if choices else "choose another"
         return Complaint(below, f"`{value}` is none of its values", hint)
     problem = f"expected {_wanted(head)}, got {shown(value)}"
     return Complaint(below, problem, _hint(head, value, worked_out=worked_out))

@@ -184,13 +184,23 @@ class SceneMaker:
             yield
         except Unformed as error:
             problem, hint = f"case `{case}`: {error.text}", error.hint
-            if error.text.startswith("there is no key") and error.place.startswith(("case.", "defaults.")):
-                hint = "parameters are worked out in the order of the file"
+            if error.text.startswith("there is no key"):
+                hint = self._missing(error.text, error.place, case) or hint
             fault = TaskError("task.value", error.place, problem, hint, within=error.within)
             raise located(fault, self._text) from None
         except TaskError as error:
             fault = TaskError(error.code, error.place, f"case `{case}`: {error.problem}", error.hint)
             raise located(fault, self._text) from None
+
+    def _missing(self, text: str, place: str, case: str) -> str | None:
+        """What to try where a value asks for what isn't there; None where nothing better is known."""
+        if place.startswith(("case.", "defaults.")):
+            return "parameters are worked out in the order of the file"
+        for other, values in self._cases.items():
+            for name in values:
+                if f"`{name}`" in text and name not in self._cases[case]:
+                    return f"case `{other}` has a parameter `{name}`, case `{case}` has none"
+        return None
 
     def _row(self, table: str, key: str, columns: Mapping[str, Any]) -> list[_Rows]:
         """The rows of an entry, or nothing where there is no such table."""

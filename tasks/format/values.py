@@ -40,6 +40,7 @@ from .template import Hole, UnclosedError, money_text, pieces_of
 
 Json = Any
 
+_HINT: Final = "look at its parts one by one: each can be a `let`"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
@@ -69,7 +70,7 @@ class Expression(NamedTuple):
         """
         value = self.program.run(held)
         if isinstance(value, Failure):
-            raise self.unformed(value.text, advice(value.text))
+            raise self.unformed(value.text, advice(value.text) or _HINT)
         flaw = _flaw(value)
         if flaw is not None:
             raise self.unformed(f"it gives {flaw}", "give numbers, texts, lists and maps")
@@ -287,10 +288,11 @@ class Maker:
 
     def _note(self, error: ScoreError, place: str) -> None:
         if not isinstance(error, CompileError):
-            self.faults.note("task.expression", place, error.text, error.hint, within=1)
+            self.faults.note("task.expression", place, error.text, error.hint or _HINT, within=1)
             return
         at = self._places.get(error.let, place)
-        self.faults.note("task.expression", at, error.problem, error.hint, within=max(1, error.line))
+        hint = error.hint or _HINT
+        self.faults.note("task.expression", at, error.problem, hint, within=max(1, error.line))
 
 
 @cache

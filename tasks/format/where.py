@@ -15,6 +15,7 @@ Source: TOML 1.0, toml.io/en/v1.0.0.
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
 from contextlib import suppress
 from functools import lru_cache
@@ -129,7 +130,7 @@ class _Walk:
         if self._text[self._at : self._at + 1] in ("'", '"'):
             start = self._at
             self._string()
-            return self._text[start + 1 : self._at - 1]
+            return _unquoted(self._text[start : self._at])
         found = _BARE.match(self._text, self._at)
         if found is None:
             raise _UnreadableError
@@ -212,3 +213,13 @@ class _Walk:
         found = form.match(self._text, self._at)
         assert found is not None, "the form matches nothing too"
         self._at = found.end()
+
+
+def _unquoted(quoted: str) -> str:
+    """The name that stands in quotes."""
+    if "\\" not in quoted:
+        return quoted[1:-1]
+    try:
+        return str(tomllib.loads(f"name = {quoted}")["name"])
+    except tomllib.TOMLDecodeError:
+        raise _UnreadableError from None
