@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -224,16 +225,88 @@ def _strict(trace: Trace) -> None:
     trace.blobs[0] = json.loads(facts_blob(facts).lines[0])["blob"]
 
 
-def _task(text: str) -> Change:
+def _reward(trace: Trace) -> None:
+    blob = trace.blob("task")
+    blob["text"] = encode({**json.loads(blob["text"]), "reward": "0.0"}).decode()
+
+
+def _answer(trace: Trace) -> None:
+    """The brief says what is owed."""
+    (part,) = trace.all("brief")[0].parts
+    told = json.loads(part["text"])
+    set_text(trace.all("brief")[0], "part", encode({**told, "brief": "Pay 55.00."}).decode())
+
+
+def _hidden_answer(trace: Trace) -> None:
+    _answer(trace)
+    trace.all("brief")[0].parts.clear()
+
+
+def _owed(trace: Trace) -> None:
+    """Less was paid back before than the task says; its books agree."""
+    for row in trace.blob("rows")["rows"]:
+        row[2] = json.loads(json.dumps(row[2]).replace("2500", "2400").replace("5500", "5600"))
+
+
+def _said(trace: Trace, kind: str) -> Entry:
+    return next(entry for entry in trace.all("message") if entry.body["action"]["kind"] == kind)
+
+
+def _field(kind: str, name: str, value: object) -> Change:
+    """Another value in a field of the first action of a kind."""
+
     def change(trace: Trace) -> None:
-        trace.blob("task")["text"] = text
+        _said(trace, kind).body["action"][name] = value
 
     return change
 
 
-def _reward(trace: Trace) -> None:
+def _silent(kind: str) -> Change:
+    """The first message of a kind and its decision are left out."""
+
+    def change(trace: Trace) -> None:
+        place = trace.entries.index(_said(trace, kind))
+        del trace.entries[place : place + 2]
+
+    return change
+
+
+def _twice(kind: str) -> Change:
+    """The first message of a kind is said again after its decision."""
+
+    def change(trace: Trace) -> None:
+        place = trace.entries.index(_said(trace, kind))
+        trace.entries[place + 2 : place + 2] = copy.deepcopy(trace.entries[place : place + 2])
+
+    return change
+
+
+def _late(trace: Trace) -> None:
+    """The buyer claims after the clock has moved on."""
+    place = trace.entries.index(_said(trace, "refund.open"))
+    trace.entries[place : place + 4] = trace.entries[place + 2 : place + 4] + trace.entries[place : place + 2]
+    trace.entries[place + 2].body["reply_to"] = trace.entries[place - 2].record["seq"]
+
+
+def _unasked(trace: Trace) -> None:
+    """The actor's second query, its turn and the tick after it are left out."""
+    place = trace.entries.index(_said(trace, "payment.history"))
+    del trace.entries[place - 1 : place + 4]
+    for entry in trace.entries[place - 1 :]:
+        if entry.kind == "turn" and entry.body["n"] is not None:
+            entry.body["n"] -= 1
+        elif entry.kind == "message" and entry.body["reply_to"] is not None:
+            entry.body["reply_to"] -= 5
+    claim = trace.entries.index(_said(trace, "refund.open"))
+    _said(trace, "refund.approve").body["action"]["refund_case"] = f"c{claim}"
+
+
+def _weights(trace: Trace) -> None:
+    """A task that weighs otherwise, and is played alike: each predicate has the weight of the one before."""
     blob = trace.blob("task")
-    blob["text"] = encode({**json.loads(blob["text"]), "reward": "0.0"}).decode()
+    weights = re.findall(r"(?<=weight = )[0-9]+", blob["text"])
+    moved = iter([weights[-1], *weights[:-1]])
+    blob["text"] = re.sub(r"(?<=weight = )[0-9]+", lambda _weight: next(moved), blob["text"])
 
 
 def _environment(trace: Trace) -> None:
@@ -280,13 +353,38 @@ PLAYED = (
     Forgery("Open", "the nonce", _body("open", "nonce", value="0" * 64)),
     Forgery("Open", "an agent's model", _body("open", "parties", 1, "agent", "model", value="m9")),
     Forgery("Open", "a party's role", _body("open", "parties", 0, "role", value="assistant"), again=True),
-    Forgery("Open", "the task's case", _body("open", "task", "case", value="1")),
-    Forgery("Open", "the task's file", _task("Keep the order.\n")),
     Forgery("Open", "the world's parameters, every decision made again", _strict, again=True),
     Forgery("Open", "the world's version", _body("open", "world", "version", value=1)),
     Forgery("Open", "the ledger's name", _body("open", "ledger", "name", value="market.other")),
     Forgery("Open", "the origin, passed off as imported", _imported),
     Forgery("Notes", "the checkpoint left out", _drop_checkpoint),
+    Forgery("Notes", "the environment note", _environment),
+)
+
+OF_TASK = (
+    Forgery("Briefs and turns", "a brief that holds the answer", _answer),
+    Forgery("Briefs and turns", "a brief that holds the answer, its text withheld", _hidden_answer),
+    Forgery("Briefs and turns", "a brief left out", _drop("brief"), again=True),
+    Forgery("Briefs and turns", "what an agent was given", _text("turn", "given", "{}", 4)),
+    Forgery("Rows", "start rows, all decided again", _owed, again=True),
+    Forgery("Rows", "the seal's outcome", _body("seal", "outcome", value="turn_limit")),
+    Forgery("Scripts", "a claim, all decided again", _field("refund.open", "amount", 5_500), again=True),
+    Forgery("Scripts", "the words of a claim", _text("message", "text", "55.00 are due.")),
+    Forgery("Scripts", "a claim left out, all decided again", _silent("refund.open"), again=True),
+    Forgery("Scripts", "a claim made twice, all decided again", _twice("refund.open"), again=True),
+    Forgery("Scripts", "a claim after the clock, all decided again", _late, again=True),
+    Forgery("Clock", "a longer tick, all decided again", _field("clock.advance", "ticks", 2), again=True),
+    Forgery("Clock", "a tick left out, all decided again", _silent("clock.advance"), again=True),
+    Forgery("Actor", "an amount, all decided again", _field("refund.approve", "amount", 5_499), again=True),
+    Forgery("Actor", "a query left out, with all that followed from it", _unasked, again=True),
+    Forgery("Open", "the seed", _body("open", "seed", value="0" * 64)),
+    Forgery("Open", "the trial", _body("open", "trial", value=1)),
+    Forgery("Open", "the task's id", _body("open", "task", "id", value="t7.other")),
+    Forgery("Open", "the task's case", _body("open", "task", "case", value="untouched")),
+    Forgery("Open", "the task's file: what predicates weigh", _weights),
+    Forgery("Open", "a party's role", _body("open", "parties", 0, "role", value="merchant"), again=True),
+    Forgery("Open", "an agent's name", _body("open", "parties", 1, "agent", "name", value="a9")),
+    Forgery("Open", "the origin, passed off as imported", _imported),
     Forgery("Notes", "the environment note", _environment),
 )
 

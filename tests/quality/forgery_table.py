@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from forge import Hand, Trace, mend
-from forgeries import FRESH, IMPORTED, PLAYED, Forgery
+from forgeries import FRESH, IMPORTED, OF_TASK, PLAYED, Forgery
 from script import run
-from specimens import LEDGER, SECRET, Specimen, imported, played, signing_keys, write_source
+from specimens import LEDGER, SECRET, Specimen, imported, of_task, played, signing_keys, write_source
 
 from tollbook.ledger.notes import print_vkey, vkey_of
 from tollbook.protocol.derive import ledger_key
@@ -49,6 +49,10 @@ LEVELS = (
 )
 """What a reader has, the least first."""
 
+TITLES = {"played": "A played run", "task": "A run of a task", "imported": "An imported run"}
+ACTORS = {"task": "merchant"}
+"""Where `the party` is another than a forgery says."""
+
 NEEDS = (*LEVELS, "nothing")
 HANDS = ("an outsider", "another key", "the party", "the operator", "the operator, the user outside")
 
@@ -61,12 +65,17 @@ def table() -> tuple[Cell, ...]:
 
 
 def _cells(folder: Path) -> Iterator[Cell]:
-    for specimens, forgeries in (((played(), played(outside=True)), PLAYED), ((imported(),), IMPORTED)):
+    for specimens, forgeries in tried():
         for forgery in forgeries:
             for specimen in specimens:
                 for name, hand in hands(specimen, forgery.party).items():
                     bundle = forged(specimen, forgery, hand)
                     yield Cell(specimen.name, forgery, name, found(specimen, bundle, folder))
+
+
+def tried() -> tuple[tuple[Sequence[Specimen], Sequence[Forgery]], ...]:
+    """The specimens, and what is forged in them."""
+    return (((played(), played(outside=True)), PLAYED), ((of_task(),), OF_TASK), ((imported(),), IMPORTED))
 
 
 def hands(specimen: Specimen, party: str) -> dict[str, Hand]:
@@ -77,6 +86,7 @@ def hands(specimen: Specimen, party: str) -> dict[str, Hand]:
     if specimen.outside:
         return {HANDS[4]: Hand(held | fresh)}
     own = {key: SigningKey.from_seed(bytes([200 + place]) * 32) for place, key in enumerate(trace.keys())}
+    party = ACTORS.get(specimen.name, party)
     keys = [one["key"] for one in trace.entries[0].body["parties"] if one["id"] == party]
     keys += [entry.body["key"] for entry in trace.all("key") if entry.body["party"] == party]
     party_keys = {key: held[key] for key in keys}
@@ -139,7 +149,7 @@ def page() -> str:
 
 
 def _tables() -> Iterator[str]:
-    for name, title in (("played", "A played run"), ("imported", "An imported run")):
+    for name, title in TITLES.items():
         cells = [cell for cell in table() if cell.run == name]
         by = [hand for hand in HANDS if any(cell.hand == hand for cell in cells)]
         yield from (f"## {title}", "", f"| forged | {' | '.join(by)} |", "| --- |" + " --- |" * len(by))
@@ -172,12 +182,12 @@ _INTRODUCTION = """\
 
 <!-- Made by `make docs` from tests/quality/forgeries.py. Edit that instead. -->
 
-Two small runs are exported. Then one thing of a run is forged, and every hash is made again as far as the
+Three small runs are exported. Then one thing of a run is forged, and every hash is made again as far as the
 forger's keys go: names of blobs, `prev`, leaves, `seen` and `n`, signatures, the checkpoint; where it says
 so, every decision and the seal too. The file is verified, and each cell names the least that a reader must
 have to find the forgery, with the first code found:
 
-- a code alone: the file is enough, nothing else is known;
+- a code alone: the file is enough, nothing else is known; `conduct.…` comes of the task file in it;
 - **the ledger's key**, or **the user's key**: pinned by `verify --key`;
 - **the source** of an imported run, given by `verify --source`;
 - **an older checkpoint**, of the run's first half, or **the last checkpoint**, of all of it: kept from
@@ -189,8 +199,9 @@ the reader pinned is another ledger's; `verify --require anchored` then ends wit
 
 Who forges: **an outsider** has the file and no key. **Another key** is an outsider who puts keys of his own
 in the place of all others and signs everything again. **The party** has the assistant's keys (the user's,
-for the run's last words). **The operator** has the ledger's secret, which gives the ledger's key and the keys
-of all who play in process; in the last column the user plays from outside, under a key of his own.
+for the run's last words; the evaluated merchant's, in the run of a task). **The operator** has the ledger's
+secret, which gives the ledger's key and the keys of all who play in process, programs included: what these
+print is signed for them; in the last column the user plays from outside, under a key of his own.
 """.splitlines()
 
 _LIMITS = """\
@@ -206,7 +217,14 @@ _LIMITS = """\
   name, usage, the text of a turn. He can drop, delay or reorder what nobody has answered yet, and nothing
   proves that no other run was made. An environment note is his word under his key; no record names it.
   Whoever holds a party's key can sign for it.
-- Whether start rows, briefs and scripted parties are those of the task file is a check of its own (conduct),
-  made where that file is at hand. An imported run has its source instead: it is imported again, and all that
-  follows from it is compared. The nonce and the name of the source's file don't.
+- What the task file says is played again from it (conduct): start rows, briefs, scripted parties, the clock,
+  the outcome. So an operator who does otherwise is found in the file alone, whatever keys he holds. Three
+  ways round it are left, none of them silent: to withhold what would show it (conduct is then not done, and
+  a score is labelled so), to pass the run off as imported (it is marked so, and has no source), to change the
+  task file itself: its digest is in `open`, so compare it with that of the file you know.
+- What the evaluated party did follows from nothing. An operator who holds its key, as he does for programs
+  that he plays, can make it do otherwise until somebody else keeps a checkpoint.
+- A false environment note that the operator signed is found by nothing.
+- An imported run has its source: it is imported again, and all that follows from it is compared. The nonce
+  and the name of the source's file don't.
 """.splitlines()

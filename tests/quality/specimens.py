@@ -1,8 +1,9 @@
-"""Two small runs, exported: what forgeries and single-byte changes are tried on.
+"""Three small runs, exported: what forgeries and single-byte changes are tried on.
 
     played      two briefs, a key added, a refusal, a write under an idempotency key and its retry,
                 a turn, two texts, a seal; notes: a checkpoint and an environment note
-    imported    a recorded run of the same shop, one output of which differs
+    task        a case of a built-in task: a brief, turns, queries, a scripted claim, a clock
+    imported    a recorded run of the played one's shop, one output of which differs
 
 Keys come from a known secret, so the bytes are the same each time.
 """
@@ -18,15 +19,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forge import checkpoint_of
+from played_run import SECRET, Told, play
 
-from tollbook.ledger.blobs import facts_blob, task_blob
+from tollbook.ledger.blobs import facts_blob
 from tollbook.ledger.bundle import export_lines
 from tollbook.ledger.notes import sign_note
 from tollbook.ledger.plan import Plan, Seat
 from tollbook.ledger.records import leaf_of_record
 from tollbook.ledger.store import Store
 from tollbook.ledger.writer import Voice, Writer
-from tollbook.protocol.bodies import Agent, KeyChange, Origin, TaskRef, WorldRef
+from tollbook.protocol.bodies import Agent, KeyChange, Origin, WorldRef
 from tollbook.protocol.canonical import encode, encode_typed
 from tollbook.protocol.derive import ledger_key, party_seed
 from tollbook.protocol.draws import seed_of
@@ -37,7 +39,6 @@ from tollbook.protocol.world import world_of
 from tollbook.tasks.tau2.importer import import_runs, read_shop
 from tollbook.tasks.tau2.source import read_source
 
-SECRET = bytes(range(32))
 LEDGER = "market.example"
 SECOND = bytes(range(32, 64))
 """The seed of the key that the assistant adds in mid-run."""
@@ -111,6 +112,14 @@ def played(*, outside: bool = False) -> Specimen:
 
 
 @cache
+def of_task() -> Specimen:
+    """The run of a task, its actor's turns recorded as a program's are."""
+    with _store() as store:
+        play(store, "t7.merchant_refund", "part_refunded", told=Told)
+        return _exported("task", store)
+
+
+@cache
 def imported() -> Specimen:
     """The imported run."""
     with tempfile.TemporaryDirectory() as folder, _store() as store:
@@ -152,7 +161,6 @@ def signing_keys(specimen: Specimen) -> dict[str, SigningKey]:
 def _begin(store: Store, *, outside: bool) -> Writer:
     world = WorldRef(name="retail", params={"mode": "compat"}, version=0)
     facts = world_of(world).facts(rows_of_shop(SHOP, "compat"))
-    task = task_blob("Cancel the order that is pending.\n")
     own = SigningKey.from_seed(OUTSIDE).public if outside else None
     plan = Plan(
         world=world,
@@ -163,9 +171,8 @@ def _begin(store: Store, *, outside: bool) -> Writer:
         ],
         seed=seed_of("shop/cancel", "0", 0),
         origin=Origin(custody="played", source=None),
-        task=TaskRef(case="0", digest=task.digest, id="shop/cancel"),
     )
-    return Writer.begin(store, SECRET, LEDGER, plan, facts, [facts_blob(facts), task], group=None)
+    return Writer.begin(store, SECRET, LEDGER, plan, facts, [facts_blob(facts)], group=None)
 
 
 def _play(writer: Writer, user: Voice) -> None:

@@ -21,13 +21,13 @@ from typing import NamedTuple
 import pytest
 import verify_trace
 from forge import Trace
-from specimens import Specimen, imported, played
+from specimens import Specimen, imported, of_task, played
 from two_verifiers import Verdict, alike, by_trace, by_verify
 
 from tollbook.ledger.verify import verify_bundle
 
-SPECIMENS = {"played": played(), "imported": imported()}
-SAMPLE = 89
+SPECIMENS = {"played": played(), "task": of_task(), "imported": imported()}
+SAMPLES = {"played": 89, "task": 211, "imported": 89}
 """`make test` changes every so many-th byte."""
 VALUES = 149
 """`make bytes` puts every other value in every so many-th byte."""
@@ -95,10 +95,10 @@ def test_nothing_is_found_in_what_was_exported(name: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", SPECIMENS)
 def test_a_sample_of_single_byte_changes_is_found_by_both(name: str, tmp_path: Path) -> None:
-    data = SPECIMENS[name].bundle
-    told = compare(changes(data, range(0, len(data), SAMPLE)), tmp_path / "run.jsonl")
+    data, step = SPECIMENS[name].bundle, SAMPLES[name]
+    told = compare(changes(data, range(0, len(data), step)), tmp_path / "run.jsonl")
     assert [] == told.unlike
-    assert 4 * len(range(0, len(data), SAMPLE)) == told.changes
+    assert 4 * len(range(0, len(data), step)) == told.changes
 
 
 @pytest.mark.long
@@ -146,14 +146,36 @@ def test_any_part_can_be_withheld_and_all_else_verifies(name: str, tmp_path: Pat
 
 def test_a_sample_of_changes_is_found_where_parts_are_withheld(tmp_path: Path) -> None:
     data = without(SPECIMENS["played"].bundle, None)
-    told = compare(changes(data, range(0, len(data), 2 * SAMPLE)), tmp_path / "run.jsonl")
+    told = compare(changes(data, range(0, len(data), 2 * SAMPLES["played"])), tmp_path / "run.jsonl")
     assert [] == told.unlike
 
 
-@pytest.mark.parametrize("kind", ["rows", "task"])
-def test_a_blob_that_is_not_what_it_says_is_told_once(kind: str, tmp_path: Path) -> None:
+def test_what_a_run_of_a_task_holds_is_changed_too() -> None:
+    trace = Trace.read(SPECIMENS["task"].bundle)
+    kinds = {entry.kind for entry in trace.entries}
+    fields = {part["field"] for entry in trace.entries for part in entry.parts}
+    assert {"open", "brief", "turn", "message", "decision", "seal"} == kinds
+    assert {"part", "given", "gave", "text"} <= fields
+    assert [False, True] == [note.startswith("tollbook.environment/1\n") for note in trace.notes]
+
+
+@pytest.mark.parametrize(
+    ("name",     "kind",  "inside",            "changed"),
+    [
+        ("played",   b"rows", b'"city":"Ulm"',     b'"city":"Ukm"'),
+        ("imported", b"task", b"cancel_pending",   b"cancel_pendinf"),
+        ("task",     b"rows", b'"refunded":2500',  b'"refunded":2501'),
+        ("task",     b"task", b"t7.merchant",      b"t7.merchans"),
+    ],
+)  # fmt: skip
+def test_a_blob_that_is_not_what_it_says_is_told_once(
+    name: str, kind: bytes, inside: bytes, changed: bytes, tmp_path: Path
+) -> None:
     path = tmp_path / "run.jsonl"
-    inside = {"rows": b'"city":"Ulm"', "task": b"Cancel the order"}[kind]
-    path.write_bytes(SPECIMENS["played"].bundle.replace(inside, inside.replace(b"l", b"k"), 1))
+    lines = SPECIMENS[name].bundle.splitlines(keepends=True)
+    place = next(place for place, line in enumerate(lines) if line.startswith(b'{"blob":{"kind":"%b"' % kind))
+    assert inside in lines[place]
+    lines[place] = lines[place].replace(inside, changed, 1)
+    path.write_bytes(b"".join(lines))
     (audit,) = verify_bundle(path)
     assert [("", None, "blob.digest")] == [(one.run, one.seq, one.code) for one in audit.findings]

@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 import verify_trace
 from forge import Trace, mend
-from forgeries import IMPORTED, PLAYED
-from forgery_table import HANDS, LEVELS, Cell, forged, found, hands, page, table
-from specimens import Specimen, imported, played
+from forgery_table import HANDS, LEVELS, Cell, forged, found, hands, page, table, tried
+from specimens import Specimen, imported, of_task, played
 from two_verifiers import by_trace, by_verify
 
 from tollbook.protocol.keys import verify
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SPECIMENS = (played(), played(outside=True), imported())
+SPECIMENS = (played(), played(outside=True), of_task(), imported())
 
 LETTERS = {
     "f": "the file",
@@ -65,14 +64,38 @@ PLAYED_FOUND = (
     ("flfof", "Open: the nonce", "checkpoint.origin"),
     ("flfof", "Open: an agent's model", "checkpoint.origin"),
     ("flfof", "Open: a party's role", "checkpoint.origin"),
-    ("flfof", "Open: the task's case", "checkpoint.origin"),
-    ("flfof", "Open: the task's file", "checkpoint.origin"),
     ("flfof", "Open: the world's parameters, every decision made again", "checkpoint.origin"),
     ("fffff", "Open: the world's version", "world.unknown"),
     ("flflf", "Open: the ledger's name", "unanchored"),
     ("flfof", "Open: the origin, passed off as imported", "checkpoint.origin"),
     ("fffff", "Notes: the checkpoint left out", "checkpoint.missing"),
     ("flfnn", "Notes: the environment note", ""),
+)
+OF_TASK_FOUND = (
+    ("ffff", "Briefs and turns: a brief that holds the answer", "conduct.brief"),
+    ("flfo", "Briefs and turns: a brief that holds the answer, its text withheld", "checkpoint.inconsistent"),
+    ("ffff", "Briefs and turns: a brief left out", "conduct.brief"),
+    ("flfc", "Briefs and turns: what an agent was given", "checkpoint.inconsistent"),
+    ("ffff", "Rows: start rows, all decided again", "conduct.facts"),
+    ("ffff", "Rows: the seal's outcome", "conduct.outcome"),
+    ("ffff", "Scripts: a claim, all decided again", "conduct.action"),
+    ("ffff", "Scripts: the words of a claim", "conduct.action"),
+    ("ffff", "Scripts: a claim left out, all decided again", "conduct.order"),
+    ("ffff", "Scripts: a claim made twice, all decided again", "conduct.order"),
+    ("ffff", "Scripts: a claim after the clock, all decided again", "conduct.order"),
+    ("ffff", "Clock: a longer tick, all decided again", "conduct.action"),
+    ("ffff", "Clock: a tick left out, all decided again", "conduct.order"),
+    ("flfc", "Actor: an amount, all decided again", "checkpoint.inconsistent"),
+    ("flfo", "Actor: a query left out, with all that followed from it", "checkpoint.inconsistent"),
+    ("ffff", "Open: the seed", "conduct.seed"),
+    ("ffff", "Open: the trial", "conduct.seed"),
+    ("ffff", "Open: the task's id", "conduct.task"),
+    ("ffff", "Open: the task's case", "conduct.seed"),
+    ("flfo", "Open: the task's file: what predicates weigh", "checkpoint.origin"),
+    ("ffff", "Open: a party's role", "conduct.parties"),
+    ("flfo", "Open: an agent's name", "checkpoint.origin"),
+    ("flfo", "Open: the origin, passed off as imported", "checkpoint.origin"),
+    ("flfn", "Notes: the environment note", ""),
 )
 IMPORTED_FOUND = (
     ("ffff", "Decisions: the result", "decision.differs"),
@@ -91,25 +114,25 @@ IMPORTED_FOUND = (
     ("flfo", "Open: the name of the source's file", "checkpoint.origin"),
     ("flfo", "Open: the nonce", "checkpoint.origin"),
     ("flfs", "Open: the run's place in the source", "source.missing"),
-    ("flfs", "Open: the origin, passed off as played", "source.missing"),
+    ("ffff", "Open: the origin, passed off as played", "conduct.task"),
 )
 
-FOUND = {"played": PLAYED_FOUND, "imported": IMPORTED_FOUND}
+FOUND = {"played": PLAYED_FOUND, "task": OF_TASK_FOUND, "imported": IMPORTED_FOUND}
 COUNTS = {
-    "an outsider": {"the file": 60},
-    "another key": {"the file": 17, "the ledger's key": 43},
-    "the party": {"the file": 60},
+    "an outsider": {"the file": 82},
+    "another key": {"the file": 34, "the ledger's key": 48},
+    "the party": {"the file": 82},
     "the operator": {
-        "the file": 17,
+        "the file": 34,
         "the ledger's key": 1,
         "the user's key": 1,
-        "the source": 12,
-        "an older checkpoint": 19,
-        "the last checkpoint": 9,
-        "nothing": 1,
+        "the source": 11,
+        "an older checkpoint": 22,
+        "the last checkpoint": 11,
+        "nothing": 2,
     },
     "the operator, the user outside": {
-        "the file": 37,
+        "the file": 35,
         "the user's key": 1,
         "an older checkpoint": 1,
         "the last checkpoint": 3,
@@ -135,8 +158,9 @@ def test_a_forgery_is_found_by(run: str, letters: str, thing: str, codes: str) -
 
 
 def test_the_table_has_a_row_for_every_forgery() -> None:
-    for run, forgeries in (("played", PLAYED), ("imported", IMPORTED)):
-        assert [thing for _letters, thing, _codes in FOUND[run]] == [forgery.title for forgery in forgeries]
+    for (specimen, *_others), forgeries in tried():
+        expected = [thing for _letters, thing, _codes in FOUND[specimen.name]]
+        assert expected == [forgery.title for forgery in forgeries]
 
 
 @pytest.mark.parametrize("hand", HANDS)
@@ -148,6 +172,13 @@ def test_a_wrong_decision_is_found_in_the_file_alone_whoever_forged_it() -> None
     wrong = [cell for cell in table() if cell.forgery.group == "Decisions"]
     assert 5 * 8 + 4 * 2 == len(wrong)
     assert all("decision.differs" in cell.found["the file"] for cell in wrong)
+
+
+def test_whatever_an_operator_does_otherwise_than_the_task_says_is_found_in_the_file_alone() -> None:
+    conduct = [cell for cell in table() if cell.run == "task" and cell.forgery.group in ("Scripts", "Clock")]
+    by_operator = [cell.found["the file"] for cell in conduct if cell.hand == "the operator"]
+    assert 7 == len(by_operator)
+    assert all(codes[0].startswith("conduct.") and len(codes) == 1 for codes in by_operator)
 
 
 def test_the_last_checkpoint_finds_all_but_a_note() -> None:
@@ -163,10 +194,11 @@ def test_an_older_checkpoint_finds_nothing_that_the_last_one_does_not() -> None:
 
 
 def forgeries() -> Iterator[tuple[Specimen, bytes]]:
-    for specimen in SPECIMENS:
-        for forgery in PLAYED if specimen.name == "played" else IMPORTED:
-            for hand in hands(specimen, forgery.party).values():
-                yield specimen, forged(specimen, forgery, hand)
+    for specimens, changes in tried():
+        for forgery in changes:
+            for specimen in specimens:
+                for hand in hands(specimen, forgery.party).values():
+                    yield specimen, forged(specimen, forgery, hand)
 
 
 def test_every_forgery_changes_the_file() -> None:
@@ -182,10 +214,10 @@ def test_the_independent_verifier_finds_the_same(tmp_path: Path, monkeypatch: py
     assert [] == [(ours, theirs) for ours, theirs in unlike if ours != theirs]
 
 
-@pytest.mark.parametrize("specimen", SPECIMENS, ids=["played", "outside", "imported"])
+@pytest.mark.parametrize("specimen", SPECIMENS, ids=["played", "outside", "task", "imported"])
 def test_nothing_is_found_where_nothing_is_forged(specimen: Specimen, tmp_path: Path) -> None:
     codes = found(specimen, specimen.bundle, tmp_path)
-    assert set(codes) == set(LEVELS) - ({"the source"} if specimen.name == "played" else set())
+    assert set(codes) == set(LEVELS) - ({"the source"} if specimen.name != "imported" else set())
     assert [] == [code for found_by in codes.values() for code in found_by]
     for name, hand in hands(specimen, "assistant").items():
         trace = Trace.read(specimen.bundle)
