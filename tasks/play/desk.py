@@ -22,8 +22,7 @@ import msgspec
 from ...ledger.audited import Deed
 from ...ledger.findings import quoted
 from ...protocol.bodies import Message
-from ...protocol.canonical import encode_typed
-from ...protocol.canonical import MAX_PART_BYTES
+from ...protocol.canonical import MAX_PART_BYTES, encode_typed
 from ...protocol.engine import decide
 from ...protocol.tables import State
 from ...protocol.world import Shown, World, part_fields

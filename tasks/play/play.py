@@ -253,7 +253,8 @@ def action_of(task: Task, answer: Answer) -> tuple[Action, str | None]:
             pass
     elif kind in task.world.kinds:
         return _unparsed(task.world, answer), None
-    return _raw(task.world, fields, answer), to
+    raw = _raw(fields)
+    return (_unparsed(task.world, answer), None) if raw is None else (raw, to)
 
 
 def typed(world: World, fields: Mapping[str, Json]) -> msgspec.Struct:
@@ -274,14 +275,14 @@ def typed(world: World, fields: Mapping[str, Json]) -> msgspec.Struct:
     return msgspec.structs.replace(made, **texts) if texts else made
 
 
-def _raw(world: World, fields: Mapping[str, Json], answer: Answer) -> Action:
+def _raw(fields: Mapping[str, Json]) -> msgspec.Raw | None:
+    """The bytes of an act as it was given, where a record can hold them."""
     try:
         data = encode(fields)
     except CanonicalError:
-        return _unparsed(world, answer)
-    if len(data) > _MAX_ACTION_BYTES or depth(data) > _MAX_ACTION_DEPTH:
-        return _unparsed(world, answer)
-    return msgspec.Raw(data)
+        return None
+    fits = len(data) <= _MAX_ACTION_BYTES and depth(data) <= _MAX_ACTION_DEPTH
+    return msgspec.Raw(data) if fits else None
 
 
 def _unparsed(world: World, answer: Answer) -> Action:
