@@ -224,7 +224,8 @@ def _unexpected(found: re.Match[str], spot: _Spot) -> _Told:
     if word.lower() in _LOGIC:
         return f"`{word}` is no operator here", f"write `{_LOGIC[word.lower()]}`"
     if not before:
-        return f"`{_cut(word)}` can't begin an expression", "write a value first"
+        hint = "write `'a' in xs`" if word == "in" else "write a value first"
+        return f"`{_cut(word)}` can't begin an expression", hint
     hint = _FOLLOWS.get(word, "an operator, a bracket or a quote is missing between them")
     return f"`{_cut(word)}` can't follow `{_tail(before)}`", hint
 

@@ -68,7 +68,8 @@ def told(
         return Complaint(below, f"there is no field `{head.split('`')[1]}`", "leave it out")
     if head.startswith("Invalid enum value"):
         choices = list(_choices(msgspec.inspect.type_info(kind), below))
-        hint = near(str(value), choices, f"it is one of {', '.join(choices)}") if choices else "choose another"
+        others = f"it is one of {', '.join(choices)}" if choices else "choose another"
+        hint = near(str(value), choices, others)
         return Complaint(below, f"`{value}` is none of its values", hint)
     problem = f"expected {_wanted(head)}, got {shown(value)}"
     return Complaint(below, problem, _hint(head, value, worked_out=worked_out))

@@ -10,6 +10,7 @@ import pytest
 from tollbook.tasks.format.kinds import complaint, shown
 
 State = Literal["open", "closed"]
+EQUALS = "begin with `=` where it is an expression"
 
 
 class Line(msgspec.Struct):
@@ -27,13 +28,13 @@ class Row(msgspec.Struct, forbid_unknown_fields=True):
     [
         (None, 1, int),
         (None, "open", State),
-        (("", "expected a whole number, got text `owed`", "begin with `=` where it is an expression"), "owed", int),
+        (("", "expected a whole number, got text `owed`", EQUALS), "owed", int),
         (("", "expected a whole number, got text `9_900`", "write it without quotes: `9_900`"), "9_900", int),
-        (("", "expected a whole number, got an empty text", "begin with `=` where it is an expression"), "", int),
+        (("", "expected a whole number, got an empty text", EQUALS), "", int),
         (("", "expected text, got the number `1`", 'write it as text: `"1"`'), 1, str),
         (("", "expected text, got `true`", 'write it as text: `"true"`'), True, str),
         (("", "expected text, got a list", None), [], str),
-        (("", "expected true or false, got text `yes`", "begin with `=` where it is an expression"), "yes", bool),
+        (("", "expected true or false, got text `yes`", EQUALS), "yes", bool),
         (("", "expected a whole number, got a table", None), {"a": 1}, int | None),
         (("", "expected a list, got text `a`", "write it in brackets: `[…]`"), "a", list[str]),
         (("", "expected a table, got text `a`", "write a table: `{ name = … }`"), "a", dict[str, int]),
@@ -43,7 +44,7 @@ class Row(msgspec.Struct, forbid_unknown_fields=True):
          0, Annotated[int, msgspec.Meta(ge=1)]),
         (("", "expected text of at most 2 characters, got text `abc`", "change its length"),
          "abc", Annotated[str, msgspec.Meta(max_length=2)]),
-        (("", "expected text of another form, got text `a b`", "ids are of letters, digits, `.`, `_` and `-`"),
+        (("", "expected text of another form, got text `a b`", None),
          "a b", Annotated[str, msgspec.Meta(pattern="^[a-z]+$")]),
         ((".lines[1].quantity", "expected a whole number of at least 1, got the number `0`",
           "write a number in that range"), {"lines": [{"quantity": 1}, {"quantity": 0}]}, Row),
@@ -51,7 +52,7 @@ class Row(msgspec.Struct, forbid_unknown_fields=True):
          {"lines": [{"quantity": 1, "state": "shut"}]}, Row),
         ((".lines[0]", "the field `quantity` is missing", "write `quantity = …`"), {"lines": [{}]}, Row),
         (("", "there is no field `x`", "leave it out"), {"lines": [], "x": 1}, Row),
-        ((".note", "expected text, got the number `1`", 'write it as text: `"1"`'), {"lines": [], "note": 1}, Row),
+        ((".note", "expected text, got the number `1`", None), {"lines": [], "note": 1}, Row),
     ],
 )  # fmt: skip
 def test_complaints(expected: tuple[str, str, str | None] | None, raw: object, kind: Any) -> None:

@@ -1,4 +1,4 @@
-"""Steps in order: skipped, repeated, once for each; and a mutation as the reference with one thing changed."""
+"""Steps in order: skipped, repeated, once for each; a mutation as the reference with one thing changed."""
 
 from __future__ import annotations
 
@@ -28,14 +28,19 @@ def policy_of(*steps: Step, faults: Faults | None = None, **lets: str) -> Policy
 
 
 def held(names: dict[str, Any]) -> Callable[[Any, int], Activation]:
-    return lambda it, i: activation({"did": {}, "heard": {}, "known": {}, "refused": {}, **names, "it": it, "i": i})
+    groups: dict[str, Any] = {"did": {}, "heard": {}, "known": {}, "refused": {}}
+    return lambda it, i: activation({**groups, **names, "it": it, "i": i})
 
 
 def played(policy: Policy, most: int = 9) -> list[dict[str, Any]]:
     """The acts, each seen by those after it as one more tick."""
-    names = {"tick": 0, "mandate": {"keys": ["a", "b"], "none": []}}
+    mandate = {"keys": ["a", "b"], "none": []}
     found: list[dict[str, Any]] = []
-    for act in policy.acts(lambda it, i: held({**names, "tick": len(found)})(it, i)):
+
+    def now(it: Any, i: int) -> Activation:
+        return held({"mandate": mandate, "tick": len(found)})(it, i)
+
+    for act in policy.acts(now):
         found.append(act)
         if len(found) == most:
             break
@@ -115,11 +120,13 @@ NO = {"kind": "purchase.decline", "reason": "no"}
 
 def changed(faults: Faults | None = None, **mutation: Any) -> list[tuple[str, str, Any]]:
     """The steps: place, where the act stands, the act."""
-    steps = changed_steps(REFERENCE, MutationEntry(loses=["p"], **mutation), "mutation.m", faults or FirstFault())
+    entry = MutationEntry(loses=["p"], **mutation)
+    steps = changed_steps(REFERENCE, entry, "mutation.m", faults or FirstFault())
     return [(each.place, each.part("do"), each.step.do) for each in steps]
 
 
-PLAIN = [(f"reference.step[{at}]", f"reference.step[{at}].do", step.do) for at, step in enumerate(REFERENCE.step)]
+PLAIN = [(each.place, each.part("do"), each.step.do) for each in placed(REFERENCE.step, "reference")]
+BEFORE = ("mutation.m.before", "mutation.m.before", NO)
 
 
 @pytest.mark.parametrize(
@@ -128,9 +135,9 @@ PLAIN = [(f"reference.step[{at}]", f"reference.step[{at}].do", step.do) for at, 
         (PLAIN,                                                          {"let": {"a": "'two'"}}),
         ([PLAIN[0], PLAIN[2]],                                           {"step": "say", "drop": True}),
         ([PLAIN[0], (PLAIN[1][0], "mutation.m.do", NO), PLAIN[2]],       {"step": "say", "do": NO}),
-        ([("mutation.m.before", "mutation.m.before", NO), *PLAIN],       {"before": NO}),
-        ([PLAIN[0], ("mutation.m.before", "mutation.m.before", NO), *PLAIN[1:]], {"step": "say", "before": NO}),
-        ([("mutation.m.before", "mutation.m.before", NO), *PLAIN[1:]],   {"step": "look", "before": NO, "drop": True}),
+        ([BEFORE, *PLAIN],                                               {"before": NO}),
+        ([PLAIN[0], BEFORE, *PLAIN[1:]],                                 {"step": "say", "before": NO}),
+        ([BEFORE, *PLAIN[1:]],                             {"step": "look", "before": NO, "drop": True}),
         ([PLAIN[0], (*PLAIN[1][:2], {"kind": "message.send", "text": "two"}), PLAIN[2]],
          {"step": "say", "set": {"text": "two"}}),
     ],
@@ -140,7 +147,8 @@ def test_what_a_mutation_changes(expected: list[object], mutation: dict[str, Any
 
 
 def test_conditions_of_a_mutation_and_their_places() -> None:
-    entry = MutationEntry(loses=["p"], step="look", when="tick > 1", each="[1]", repeat="false", set={"listing": "l2"})
+    change = {"when": "tick > 1", "each": "[1]", "repeat": "false", "set": {"listing": "l2"}}
+    entry = MutationEntry(loses=["p"], step="look", **change)
     step = changed_steps(REFERENCE, entry, "mutation.m", FirstFault())[0]
     assert ("tick > 1", "[1]", "false") == (step.step.when, step.step.each, step.step.repeat)
     assert {
@@ -187,9 +195,8 @@ def test_what_is_no_mutation(place: str, says: str, mutation: dict[str, Any]) ->
 
 def test_every_fault_of_a_policy_is_noted() -> None:
     faults = Faults()
-    policy_of(
-        get("x", when="case.a"), Step(do={"kind": "listing.gt"}), Step(do={**GET, "listing": 1, "more": "=x"}), faults=faults
-    )  # fmt: skip
+    wrong = Step(do={**GET, "listing": 1, "more": "=x"})
+    policy_of(get("x", when="case.a"), Step(do={"kind": "listing.gt"}), wrong, faults=faults)
     assert [
         "reference.step[0].when", "reference.step[1].do.kind", "reference.step[2].do.listing",
         "reference.step[2].do.more", "reference.step[2].do.more",

@@ -93,7 +93,8 @@ one = {}
 listing.l1 = { merchant = "merchant", title = "lamp", price = 1 }
 inventory.l1 = { available = 3 }
 """
-    assert "3 of EUR" == staged(text, brief="{facts.inventory.l1.on_hand} of {facts.listing.l1.currency}").brief
+    brief = "{facts.inventory.l1.on_hand} of {facts.listing.l1.currency}"
+    assert "3 of EUR" == staged(text, brief=brief).brief
 
 
 def test_right_answers_use_those_before_them() -> None:
@@ -111,8 +112,12 @@ twice = "oracle.best * 2"
 
 
 DRAWN = """[case]
-one = { a = "=draw('a', 1, 1000000)", b = "=draw('b', 1, 1000000)", again = "=draw('a', 1, 1000000)", only = "=draw('x', 7, 7)" }
 two = { b = "=draw('b', 1, 1000000)" }
+[case.one]
+a = "=draw('a', 1, 1000000)"
+b = "=draw('b', 1, 1000000)"
+again = "=draw('a', 1, 1000000)"
+only = "=draw('x', 7, 7)"
 [facts.listing]
 l = { each = "[1, 2]", merchant = "merchant", title = "lamp", price = "=draw('a', 1, 1000000)" }
 """
@@ -140,19 +145,38 @@ def test_a_seed_is_of_a_task_case_and_trial() -> None:
     assert scenes.seed("one", 0) == task_of(DRAWN).scenes.seed("one", 0)
 
 
+OF_ANOTHER_CASE = """[case]
+one = {}
+two = { a = 1 }
+[facts.listing.l1]
+merchant = 'm'
+title = 't'
+price = '=case.a'
+"""
+OF_TWO_TYPES = """[case]
+one = {}
+[facts.listing]
+l = { each = "[1, 'two']", merchant = 'm', title = 't', price = '=it' }
+"""
+TWICE = """[case]
+one = {}
+[facts.listing]
+l1 = { merchant = 'm', title = 't', price = 1 }
+l = { each = '[1]', merchant = 'm', title = 't', price = 1 }
+"""
+
+
 @pytest.mark.parametrize(
     ("code", "line", "place", "says", "rest"),
     [
-        ("task.value", 15, "case.one.b", "case `one`: there is no key `c`", "[case]\none = { b = '=case.c', c = 1 }"),
-        ("task.value", 15, "defaults.b", "case `one`: division by zero", "[defaults]\nb = '=1 / 0'\n[case]\none = {}"),
-        ("task.value", 20, "facts.listing.l1.price", "`one`: there is no key `a`",
-         "[case]\none = {}\ntwo = { a = 1 }\n"
-         "[facts.listing.l1]\nmerchant = 'm'\ntitle = 't'\nprice = '=case.a'"),
+        ("task.value", 15, "case.one.b", "there is no key `c`", "[case]\none = { b = '=case.c', c = 1 }"),
+        ("task.value", 15, "defaults.b", "division by zero", "[defaults]\nb = '=1 / 0'\n[case]\none = {}"),
+        ("task.value", 20, "facts.listing.l1.price", "there is no key `a`",
+         OF_ANOTHER_CASE),
         ("task.facts", 17, "facts.listing.l.price", "expected a whole number, got text `two`",
-         "[case]\none = {}\n[facts.listing]\nl = { each = \"[1, 'two']\", merchant = 'merchant', title = 't', price = '=it' }"),
+         OF_TWO_TYPES),
         ("task.facts", 18, "facts.listing.l", "row `l1` of `listing` is already made by `facts.listing.l1`",
-         "[case]\none = {}\n[facts.listing]\nl1 = { merchant = 'm', title = 't', price = 1 }\n"
-         "l = { each = '[1]', merchant = 'merchant', title = 't', price = 1 }"),
+         TWICE),
         ("task.facts", 17, "facts.inventory.l1", "row `l1` of `inventory` is of no listing",
          "[case]\none = {}\n[facts]\ninventory.l1 = { available = 1 }"),
     ],

@@ -7,8 +7,12 @@ import pytest
 from tollbook.tasks.format.template import Hole, UnclosedError, money_text, pieces_of
 
 
-def hole(source: str, is_money: bool, line: int) -> Hole:  # noqa: FBT001 - as in the tables below
-    return Hole(source, is_money, line)
+def hole(source: str, line: int = 0) -> Hole:
+    return Hole(source, is_money=False, line=line)
+
+
+def money(source: str) -> Hole:
+    return Hole(source, is_money=True, line=0)
 
 
 @pytest.mark.parametrize(
@@ -29,27 +33,29 @@ def test_money(expected: str, minor: int) -> None:
 @pytest.mark.parametrize(
     ("expected", "raw"),
     [
-        ([""],                                                   ""),
-        (["plain } text"],                                       "plain } text"),
-        (["", hole("a", False, 0), ""],                          "{a}"),
-        (["x ", hole("a.b", True, 0), " y"],                     "x {a.b:money} y"),
-        (["a\nb ", hole("c", False, 1), ""],                     "a\nb {c}"),
-        (["{a}"],                                                "{{a}"),
-        (["{", hole("a", False, 0), ""],                         "{{{a}"),
-        (["", hole(" {'k': 1}.k", False, 0), ""],                "{ {'k': 1}.k}"),
-        (["", hole("'}'", False, 0), "!"],                       "{'}'}!"),
-        (["", hole("'\\'}'", False, 0), ""],                     "{'\\'}'}"),
-        (["", hole('"{"', False, 0), ""],                        '{"{"}'),
-        (["", hole("", False, 0), ""],                           "{}"),
-        (["", hole("a ? 'x' : b", False, 0), ""],                "{a ? 'x' : b}"),
-        (["", hole("a", False, 0), "", hole("b", True, 0), ""],  "{a}{b:money}"),
+        ([""],                                 ""),
+        (["plain } text"],                     "plain } text"),
+        (["", hole("a"), ""],                  "{a}"),
+        (["x ", money("a.b"), " y"],           "x {a.b:money} y"),
+        (["a\nb ", hole("c", 1), ""],          "a\nb {c}"),
+        (["{a}"],                              "{{a}"),
+        (["{", hole("a"), ""],                 "{{{a}"),
+        (["", hole(" {'k': 1}.k"), ""],        "{ {'k': 1}.k}"),
+        (["", hole("'}'"), "!"],               "{'}'}!"),
+        (["", hole("'\\'}'"), ""],             "{'\\'}'}"),
+        (["", hole('"{"'), ""],                '{"{"}'),
+        (["", hole(""), ""],                   "{}"),
+        (["", hole("a ? 'x' : b"), ""],        "{a ? 'x' : b}"),
+        (["", hole("a"), "", money("b"), ""],  "{a}{b:money}"),
     ],
 )  # fmt: skip
 def test_pieces(expected: list[str | Hole], raw: str) -> None:
     assert expected == pieces_of(raw)
 
 
-@pytest.mark.parametrize(("line", "raw"), [(0, "{"), (0, "a {b"), (2, "a\n\n{b"), (0, "{'}"), (1, "{a}\n{c {d}")])
+@pytest.mark.parametrize(
+    ("line", "raw"), [(0, "{"), (0, "a {b"), (2, "a\n\n{b"), (0, "{'}"), (1, "{a}\n{c {d}")]
+)
 def test_a_brace_that_is_not_closed(line: int, raw: str) -> None:
     with pytest.raises(UnclosedError) as told:
         pieces_of(raw)

@@ -1,4 +1,4 @@
-"""Values worked out: plain ones, expressions, texts; what they may give, and what is said where they can't."""
+"""Values worked out: plain ones, expressions, texts; what they give, and what is said where they can't."""
 
 from __future__ import annotations
 

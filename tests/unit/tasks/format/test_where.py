@@ -1,4 +1,4 @@
-"""The line of a place: found in every form that TOML allows, and in files that aren't TOML as far as they are."""
+"""The line of a place: found in every form of TOML, and in files that aren't TOML as far as they are."""
 
 from __future__ import annotations
 
@@ -99,8 +99,11 @@ def test_a_line_within_a_text(expected: int, within: int, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a", "a =", "a = [", "a = {", "a = '", 'a = """', "[", "[[", "[a", "[a]]", "a = 1 b = 2", "a.", ".", "=", "\0",
-     'a = "\\', '"a\\x" = 1', "a = {b = 1", "a = [1 2]", "a = " + "[" * 500, "a = " + "{b = " * 500],
+    [
+        "", "a", "a =", "a = [", "a = {", "a = '", 'a = """', "[", "[[", "[a", "[a]]", "a = 1 b = 2", "a.",
+        ".", "=", "\0", 'a = "\\', '"a\\x" = 1', "a = {b = 1", "a = [1 2]", "a = " + "[" * 500,
+        "a = " + "{b = " * 500,
+    ],
 )  # fmt: skip
 def test_what_is_no_toml_is_walked_as_far_as_it_is(text: str) -> None:
     assert 1 == line_of(f"first = 1\n{text}", "first")
