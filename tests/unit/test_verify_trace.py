@@ -1150,4 +1150,4 @@ def test_the_page_names_every_code() -> None:
         "world.unknown", "decision.differs", "seal.root", "seal.rows", "seal.outcome",
         "checkpoint.form", "checkpoint.inconsistent",
     }  # fmt: skip
-    assert listed == used | others
+    assert {one for one in listed if not one.startswith("conduct.")} == used | others  # see test_task_runs
