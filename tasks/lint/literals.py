@@ -171,7 +171,6 @@ def _known(task: Task, runs: Sequence[Rehearsal]) -> Known:
             known.learn_view(run.document)
             known.learn([dict(each) for each in run.staged.scene.mandates.values()])
             known.learn(plain_rows(run.staged.scene.facts))
-    known.types.pop("kind", None)  # a script's `do` and an act both have it
     return known
 
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import cache
+from typing import Any, NamedTuple, cast
 
 import pytest
 
 from tollbook.tasks.format.task import load_task
-from tollbook.tasks.lint import sheet
+from tollbook.tasks.lint import bars, sheet
 from tollbook.tasks.lint.finding import Tally, cases_text, decimal, error, in_order, warning
-from tollbook.tasks.lint.linter import Report, lint, lint_task
+from tollbook.tasks.lint.linter import Report, lint_task
+from tollbook.tasks.lint.linter import lint as lint_text
 from tollbook.tasks.shelf import find_task
 
 T4 = find_task("t4.buyer_zopa").text
@@ -23,6 +26,11 @@ T7 = find_task("t7.merchant_refund").text
 @pytest.fixture(autouse=True)
 def _one_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tollbook.tasks.play.cheats.SEEDS", 1)
+
+
+@cache
+def lint(text: str) -> Report:
+    return lint_text(text)
 
 
 def changed(text: str, *changes: tuple[str, str]) -> str:
@@ -81,7 +89,7 @@ def test_findings_are_errors_first_then_in_the_order_of_the_file() -> None:
 
 def test_the_same_file_gives_the_same_findings() -> None:
     text = changed(T4, ("asks.size() < 7", "asks.size() < 6"))
-    assert lint(text).findings == lint(text).findings
+    assert lint_text(text).findings == lint_text(text).findings
 
 
 def test_every_kind_of_run_is_played_in_every_case() -> None:
@@ -120,6 +128,63 @@ def test_a_task_that_draws_has_its_reference_played_in_more_trials() -> None:
     assert ["trial 0", "trial 1", "trial 2"] == [run.name for run in references]
     assert 1 < len({run.staged.scene.case["list"] for run in references})
     assert 3 == len(sheet.document_of(load_task(drawn), report)["cases"])
+
+
+def test_a_reference_that_falls_short_says_it_all() -> None:
+    report = lint(changed(T4, ("asks.size() < 7", "asks.size() < 6")))
+    assert [] == names(report, "variation", "linear")
+    assert {"lint.credit"} == {each.code for each in report.errors}
+
+
+CENT_LESS = 'set = { amount = "=owed - 1" }'
+
+
+@pytest.mark.parametrize(
+    ("unused", "changes"),
+    [
+        ([], [('factor = "refunded"', 'factor = "who"')]),
+        ([], [("let.claim", 'let.one = "1"\nlet.claim'), (CENT_LESS, 'set = { amount = "=owed - one" }')]),
+        ([], [(CENT_LESS, 'let = { owed = "payment.captured - payment.refunded - 1" }')]),
+        (["mutation.pays_a_cent_less.let.spare"], [(CENT_LESS, f'let = {{ spare = "1" }}, {CENT_LESS}')]),
+        (["case.untouched.spare"], [('who = "Mira"', 'spare = 1, who = "Mira"')]),
+    ],
+)
+def test_a_name_is_used_where_anything_asks_for_it(unused: list[str], changes: list[tuple[str, str]]) -> None:
+    findings = lint(changed(T7, *changes)).findings
+    assert unused == [each.place for each in findings if each.code == "lint.unused"]
+
+
+class Played(NamedTuple):
+    """As much of a rehearsal as bars look at."""
+
+    kind: str
+    name: str
+    case: str
+    points: Fraction
+
+
+def test_a_cheat_s_mean_is_that_of_its_cases_whatever_its_variants() -> None:
+    runs = [
+        Played("built-in", f"random_legal.{at}", case, Fraction(points))
+        for case, earned in (("a", (0, 0, 900)), ("b", (600,)))
+        for at, points in enumerate(earned)
+    ]
+    (bar,) = bars.bars_of(load_task(T7), cast("Any", runs))
+    assert ("random_legal", 450, 300) == (bar.name, bar.mean, bar.most)
+    assert {"a": 300, "b": 600} == bar.by_case
+
+
+def test_a_number_counts_as_free_only_where_it_is_free_in_every_case() -> None:
+    assert "lint.jitter" in {each.code for each in lint(T4).findings}
+    text = changed(T4, ("deals[0].quantity == 1 &&", "(deals[0].quantity == 1 || case.rounds == 9) &&"))
+    text = changed(text, ("floor = 15_000, rounds = 8", "floor = 15_000, rounds = 9"))
+    (free,) = [each.text for each in lint(text).findings if each.code == "lint.jitter"]
+    assert "`open.unit_price` ±1" in free
+    assert "quantity" not in free
+
+
+def test_a_factor_by_which_runs_are_judged_otherwise_does_something() -> None:
+    assert "lint.factor" not in {each.code for each in lint(T4).findings}
 
 
 def test_an_alternative_is_played_in_its_cases() -> None:
