@@ -206,6 +206,7 @@ def _verdict(audit: Audit) -> str:
         verdict = "open: not sealed, so not valid yet" if audit.outcome is None else "good"
     marks = ["anchored" if audit.anchored else "unanchored", *(["imported"] if audit.imported else [])]
     marks += [f"{counted(audit.withheld, 'part')} withheld"] if audit.withheld else []
+    marks += ["conduct unchecked"] if audit.custody == "played" and audit.checks["6"] == "not done" else []
     return f"{verdict} ({counted(audit.records, 'record')}; {', '.join(marks)})"
 
 

@@ -12,6 +12,7 @@ doesn't change.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -21,6 +22,7 @@ from typing import NamedTuple
 import pytest
 import verify_trace
 from forge import Trace
+from script import run
 from specimens import Specimen, imported, of_task, played
 from two_verifiers import Verdict, alike, by_trace, by_verify
 
@@ -119,6 +121,22 @@ def test_every_byte_value_at_some_places_is_found_by_both(chunk: int, tmp_path: 
     told = compare(values(data, positions), tmp_path / "run.jsonl")
     assert [] == told.unlike
     assert 255 * len(positions) == told.changes
+
+
+def test_both_verify_the_run_of_a_program_played_here_and_now(tmp_path: Path) -> None:
+    program = Path(__file__).resolve().parents[2] / "docs" / "agents" / "buyer.py"
+    words = ["run", "t4.buyer_zopa", "--case", "linear", "--agent", f"buyer=exec:{sys.executable} {program}"]
+    ledger = ["--ledger", str(tmp_path / "own.db")]
+    assert 0 == run([*ledger, *words]).exit
+    assert 0 == run([*ledger, "export", "-o", str(tmp_path / "own.jsonl")]).exit
+    data = (tmp_path / "own.jsonl").read_bytes()
+    none = Verdict(found=False, first=(None, None))
+    assert none == by_verify(data, tmp_path / "own.jsonl") == by_trace(data)
+    trace = Trace.read(data)
+    assert trace.all("turn")
+    assert trace.notes[1].startswith("tollbook.environment/1\n")
+    told = compare(changes(data, range(0, len(data), 40 * SAMPLES["task"])), tmp_path / "own.jsonl")
+    assert [] == told.unlike
 
 
 def without(bundle: bytes, withheld: set[int] | None) -> bytes:
