@@ -110,6 +110,10 @@ def test_what_is_no_toml_is_walked_as_far_as_it_is(text: str) -> None:
     assert 0 <= line_of(f"first = 1\n{text}", "a") <= 2
 
 
+def test_a_backslash_in_single_quotes_is_only_that() -> None:
+    assert 2 == line_of("a = 'x\\'\nb = 1", "b")
+
+
 def places(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     yield place, value
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
