@@ -47,7 +47,14 @@ class Result(NamedTuple):
 @click.command()
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK…")
 @click.option("--case", "cases", multiple=True, metavar="CASE", help="Only this case; may be given again.")
-@click.option("--trials", type=click.IntRange(1, 10_000), default=1, show_default=True, metavar="K")
+@click.option(
+    "--trials",
+    type=click.IntRange(1, 10_000),
+    default=1,
+    show_default=True,
+    metavar="K",
+    help="Runs of each case, on from those that the ledger has.",
+)
 @click.option(
     "--agent",
     "agents",
@@ -57,9 +64,30 @@ class Result(NamedTuple):
 )
 @click.option("--as", "name", metavar="NAME", help="What to call a program in the runs.")
 @click.option("--model", default="", metavar="TEXT", help="Which model a program uses, as you state it.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N")
-@click.option("--turn-seconds", type=click.FloatRange(0.01), default=60.0, show_default=True, metavar="S")
-@click.option("--run-seconds", type=click.FloatRange(0.01), default=1_800.0, show_default=True, metavar="S")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that play.",
+)
+@click.option(
+    "--turn-seconds",
+    type=click.FloatRange(0.01),
+    default=60.0,
+    show_default=True,
+    metavar="S",
+    help="How long a program may be silent at a turn.",
+)
+@click.option(
+    "--run-seconds",
+    type=click.FloatRange(0.01),
+    default=1_800.0,
+    show_default=True,
+    metavar="S",
+    help="How long a program may take for all of a run.",
+)
 @click.option(
     "--max-cost-micros", type=click.IntRange(0), metavar="N", help="The most a program's run may cost."
 )
