@@ -25,7 +25,7 @@ from typing import NamedTuple
 import click
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("cli", "quality")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("cli", "quality", "support")]
 
 from broken_tasks import page as task_errors_page  # noqa: E402 - found by the line above
 from forgery_table import page as forgery_page  # noqa: E402 - found by the line above
