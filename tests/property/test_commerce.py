@@ -106,6 +106,28 @@ def named(state: State, table: str, pick: int) -> tuple[str, Any]:
     return rows[pick % len(rows)] if rows else ("none", None)
 
 
+def some(state: State, kind: Any, choice: Choice, table: str | None = None) -> Any:
+    """A value of a field that nothing more is known of."""
+    if isinstance(kind, msgspec.inspect.Metadata):
+        return some(state, kind.type, choice, (kind.extra or {}).get("row", table))
+    if isinstance(kind, msgspec.inspect.IntType):
+        least, most = kind.ge or 0, kind.le if kind.le is not None else 2**31 - 1
+        return min(max(choice.number, least), most)
+    if isinstance(kind, msgspec.inspect.StrType):
+        return "lamp" if table is None else named(state, table, choice.pick)[0]
+    if isinstance(kind, msgspec.inspect.LiteralType):
+        return kind.values[choice.pick % len(kind.values)]
+    if isinstance(kind, (msgspec.inspect.VarTupleType, msgspec.inspect.ListType)):
+        return [some(state, kind.item_type, choice, table)]
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return some(state, kind.types[0], choice, table)
+    if isinstance(kind, msgspec.inspect.StructType):
+        return {
+            field.encode_name: some(state, field.type, choice) for field in kind.fields if field.required
+        }
+    return {} if isinstance(kind, msgspec.inspect.DictType) else True
+
+
 def formed(state: State, choice: Choice) -> Message:
     """The act that a choice comes to in this state; mostly sent by and to the parties of the row it names."""
     kind = WORLD.kinds[choice.kind]
@@ -119,10 +141,13 @@ def formed(state: State, choice: Choice) -> Message:
     for column, table in names.items():
         if table not in ("listing", "policy"):
             row = state.get(table, fields[column])
-            parties = parties if row is None else [row.buyer, row.merchant]
+            parties = [getattr(row, name) for name in ("buyer", "merchant") if hasattr(row, name)] or parties
     numbers = {"quantity": max(1, choice.number % 4), "unit_price": choice.number, "amount": choice.number}
     values = {**numbers, "condition": ["unused", "worn"][choice.pick % 2]}
     fields.update({name: value for name, value in values.items() if name in kind.__struct_encode_fields__})
+    for field in msgspec.structs.fields(kind):
+        if field.required and field.encode_name not in fields:
+            fields[field.encode_name] = some(state, msgspec.inspect.type_info(field.type), choice)
     allowed = WORLD.senders.get(kind) or frozenset(("buyer", "merchant"))
     able = [party for party in parties if ROLES[party] in allowed] or ["op"]
     sender = able[choice.sender % len(able)]
@@ -186,7 +211,8 @@ def test_rows_agree_after_every_act_and_refusals_change_nothing(choices: list[Ch
             assert before == after
         for table, key in decision.reads:
             row = after[table][key]
-            assert not hasattr(row, "buyer") or message.sender in (row.buyer, row.merchant)
+            allowed = message.sender in (getattr(row, "buyer", None), getattr(row, "merchant", None))
+            assert not hasattr(row, "buyer") or allowed
 
 
 @given(RUNS)

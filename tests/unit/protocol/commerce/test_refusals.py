@@ -8,16 +8,14 @@ before all those below it.
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pytest
+from refusal_tables import check_refusal, said, table_of
 
-from tollbook.protocol.bodies import Decision
 from tollbook.protocol.commerce.world import REFUSALS, RULES
-from tollbook.protocol.tables import NO_CHANGE
 from tollbook.protocol.world import kind_of, row_fields
-
-NUMBERS = {"MUCH": 10**12, "HALF": 10**12 // 2, "LAST": 2**31 - 6, "OVER": 2**31 - 5}
 
 TABLE: list[tuple[str | None, str, str, str]] = [
     # refused by              kind                    from > to        fields
@@ -114,29 +112,17 @@ TABLE: list[tuple[str | None, str, str, str]] = [
 ]  # fmt: skip
 
 
-def said(market: Any, kind: str, way: str, words: str) -> Decision:
-    """What becomes of an act; ``words`` are `field=value`, and what a row leaves unsaid is some value."""
-    quantity = {"quantity": 2} if kind == "negotiation.propose" else {}
-    fields = quantity | ({"condition": "worn"} if kind in ("return.request", "return.receive") else {})
-    for name, _, value in (word.partition("=") for word in words.split()):
-        fields[name] = int(value) if value.isdigit() else NUMBERS.get(value, value)
-    sender, _, to = way.partition(" > ")
-    return market.say(sender, kind, to or None, **fields)
-
-
 @pytest.mark.parametrize(("rule", "kind", "way", "words"), TABLE)
 def test_a_refusal_comes_in_its_order_and_changes_nothing(
     market: Any, rule: str | None, kind: str, way: str, words: str
 ) -> None:
-    before = market.state.root()
-    decision = said(market, kind, way, words)
-    assert rule == decision.rule
-    if rule is not None:
-        assert ("refused", NO_CHANGE, before) == (decision.outcome, decision.delta, market.state.root())
+    check_refusal(market, rule, kind, way, words)
 
 
 def test_every_check_of_every_action_has_its_row() -> None:
-    shown = {kind: [row[0] for row in rows] for kind, rows in groupby(TABLE, lambda row: row[1])}
+    """Over the tables of all test files beside this one, each a list of literals called `TABLE`."""
+    rows = [row for path in sorted(Path(__file__).parent.glob("test_*.py")) for row in table_of(path)]
+    shown = {kind: [row[0] for row in found] for kind, found in groupby(rows, lambda row: row[1])}
     stated = {kind_of(rule.action): [*rule.checks, None] for rule in RULES.values()}
     stated["agent.unparsed"].remove(None)
     assert stated == shown
