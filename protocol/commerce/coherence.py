@@ -42,6 +42,7 @@ INHERITED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("posting", "payment", ("order", "currency")),
     ("return", "order", ("buyer", "merchant")),
     ("refund_case", "order", ("buyer", "merchant")),
+    ("confirmation", "order", ("buyer", "merchant", "currency")),
 )
 """(table, the column that names a row, columns that are that row's), later ones resting on earlier ones."""
 
@@ -50,6 +51,7 @@ HANGING = (
     ("posting", "postings"),
     ("return", "returns"),
     ("refund_case", "refund_cases"),
+    ("confirmation", "confirmations"),
 )
 """(table, the column of its order that names such rows)."""
 

@@ -31,6 +31,7 @@ from .terms import (
     Currency,
     ListingId,
     Money,
+    OrderGroupIdOrNone,
     OrderId,
     Quantity,
 )
@@ -63,6 +64,8 @@ class Order(CommerceRow, frozen=True):
     postings: tuple[Id, ...] = ()
     returns: tuple[Id, ...] = ()
     refund_cases: tuple[Id, ...] = ()
+    confirmations: tuple[Id, ...] = ()
+    order_group: OrderGroupIdOrNone = None
 
     @property
     def units(self) -> int:
@@ -77,15 +80,16 @@ class OrderGet(CommerceAction, frozen=True, tag="order.get"):
 
 
 class OrderSettled(CommerceEvent, frozen=True, tag="order.settled"):
-    """An agreement became an order that is paid."""
+    """An agreement, or a cart's part of one merchant, became an order that is paid."""
 
     order: Made
-    agreement: str
+    agreement: str | None
     buyer: str
     merchant: str
     total: int
     currency: str
     lines: tuple[Line, ...]
+    order_group: str | None = None
 
 
 class OrderReturned(CommerceEvent, frozen=True, tag="order.returned"):
@@ -130,6 +134,7 @@ def _settled(state: State, event: OrderSettled) -> None:
         lines=event.lines,
         agreement=event.agreement,
         currency=event.currency,
+        order_group=event.order_group,
     )
     state.put("order", event.order, order)
 

@@ -21,20 +21,24 @@ Quantity = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
 Stock = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 Tick = Index
 Currency = Annotated[str, msgspec.Meta(pattern=r"^[A-Z]{3}(?!\n)$")]
+Bps = Annotated[int, msgspec.Meta(ge=0, le=10_000, extra={"unit": "bps"})]
 Condition = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
 AgreementId = Annotated[Id, msgspec.Meta(extra={"row": "agreement"})]
+CartQuoteId = Annotated[Id, msgspec.Meta(extra={"row": "cart_quote"})]
 ListingId = Annotated[Id, msgspec.Meta(extra={"row": "listing"})]
 NegotiationId = Annotated[Id, msgspec.Meta(extra={"row": "negotiation"})]
 OrderId = Annotated[Id, msgspec.Meta(extra={"row": "order"})]
 PaymentId = Annotated[Id, msgspec.Meta(extra={"row": "payment"})]
 PolicyId = Annotated[Id, msgspec.Meta(extra={"row": "policy"})]
 RefundCaseId = Annotated[Id, msgspec.Meta(extra={"row": "refund_case"})]
+PricingId = Annotated[Id, msgspec.Meta(extra={"row": "pricing"})]
 ReturnId = Annotated[Id, msgspec.Meta(extra={"row": "return"})]
 
 AgreementIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "agreement"})]
 ListingIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "listing"})]
 NegotiationIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "negotiation"})]
+OrderGroupIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "order_group"})]
 OrderIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "order"})]
 
 BUYER = frozenset({"buyer"})
