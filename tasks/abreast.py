@@ -52,10 +52,9 @@ def said_lines(parting: Parting, sides: tuple[Side, Side]) -> Iterator[str]:
             yield f"  {letter}  {_at(side, place)}"
         yield "from there on:"
         yield "        a     b"
-        ticks = [pair for pair in parting.pairs if _is_tick(pair, sides)]
-        for pair in parting.pairs:
-            if pair not in ticks or len(ticks) == len(parting.pairs):
-                yield from _pair(pair)
+        shown = [pair for pair in parting.pairs if not _is_tick(pair, sides)]
+        for pair in shown or parting.pairs:
+            yield from _pair(pair)
     if parting.outcomes[0] != parting.outcomes[1]:
         one, other = (outcome or "open" for outcome in parting.outcomes)
         yield f"ended: {one} | {other}"
