@@ -83,7 +83,8 @@ def naming_task(name: str) -> Generator[None]:
     try:
         yield
     except TaskError as error:
-        raise TaskError(error.code, "", error.of_file(name), error.hint or "see `tollbook task lint`") from None
+        hint = error.hint or "see `tollbook task lint`"
+        raise TaskError(error.code, "", error.of_file(name), hint) from None
 
 
 def _of_word(word: str) -> list[Found]:

@@ -27,6 +27,7 @@ from tollbook.tasks.cli import VERBS
 from tollbook.tasks.console import Exit
 
 RUN = "be937f89a2c8"  # the beginning of its id
+PLAYED = "run t4.buyer_zopa --case linear"
 PROMISED = (Exit.COULD_NOT, Exit.USAGE, Exit.BELOW_REQUIRED)
 """The codes of an ending that is told in two lines."""
 
@@ -35,7 +36,7 @@ PROMISED = (Exit.COULD_NOT, Exit.USAGE, Exit.BELOW_REQUIRED)
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of a ledger with one run, scored, and of all that a command may be given beside it."""
     stage = Stage(tmp_path_factory.mktemp("made"))
-    for step in ("suite .", "secret tollbook.db.secret", "predicates mine.toml"):
+    for step in ("suite .", "secret tollbook.db.secret", "secret played.db.secret", "predicates mine.toml"):
         stage.prepare(step)
     recorded = json.loads((stage.folder / "recorded.json").read_bytes())
     recorded["simulations"] = recorded["simulations"][:1]
@@ -44,6 +45,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         "import tau2 recorded.json --db shop.json", "score", "export -o runs.jsonl", "export -o runs.jsonl.gz"
     ):  # fmt: skip
         assert stage.run(f"tollbook {line}").exit == Exit.GOOD
+    for agent in ("reference", "mutation:stops_early"):
+        assert stage.run(f"tollbook --ledger played.db {PLAYED} --agent buyer={agent}").exit == Exit.GOOD
+    assert stage.run("tollbook --ledger played.db export -o played.jsonl").exit == Exit.GOOD
+    stage.prepare("task task.toml t4.buyer_zopa")
     for line, name in ((f"prove checkpoint {RUN}", "kept.note"), ("key show", "ledger.key")):
         (stage.folder / name).write_text(stage.run(f"tollbook {line}").stdout, encoding="utf-8")
     return stage.files()
@@ -82,13 +87,14 @@ def run(stage: Stage, *words: str) -> Ran:
 OPTIONS = (
     "--json", "--help", "-h", "--version", "--seq", "--at", "--db", "--mode", "--key", "--checkpoint",
     "--require", "--source", "--jobs", "--task", "--markdown", "-o", "--output", "--withhold", "--ledger",
-    "--secret", "--name", "--keep", "--nonsense", "--jobs=2", "--seq=1", "--", "-", "--seq=x",
+    "--secret", "--name", "--keep", "--nonsense", "--jobs=2", "--agent", "--case", "--trials=2", "--abandon", "--seq=1", "--", "-", "--seq=x",
 )  # fmt: skip
 VALUES = (
     RUN, RUN.upper(), RUN + "0", "0", "26", "-1", "9" * 20, "b", "zz", "", "é", "\udcff", "\x1b[2J", "\n",
     "tollbook.db", "tollbook.db.secret", "recorded.json", "shop.json", "runs.jsonl", "runs.jsonl.gz",
     "mine.toml", "kept.note", "ledger.key", "out.jsonl", ".", "nowhere/a", "/dev/null", "a" * 300,
-    "strict", "compat", "anchored", "market",
+    "strict", "compat", "anchored", "market", "played.db", "played.jsonl", "task.toml", "t4.buyer_zopa",
+    "linear", "buyer=cheat:idle", "buyer=exec:", "exec:false",
 )  # fmt: skip
 CALLS = (
     "", "import", "import tau2", "import bundle", "ls", "log", "show", "replay", "verify", "score", "export",
@@ -96,11 +102,13 @@ CALLS = (
     "demo --keep .", "import tau2 recorded.json --db shop.json", f"log {RUN}", f"show {RUN}", f"replay {RUN}",
     "export -o out.jsonl", f"prove inclusion {RUN}", f"prove consistency {RUN}", f"verify {RUN} --key",
     "verify --checkpoint", "score --task", "import bundle runs.jsonl", "verify --source recorded.json",
+    "run", PLAYED, "resume", "diff", f"diff {RUN}", "task", "task list", "task show", "task lint",
+    "task new", "task new new.toml", "task show t4.buyer_zopa", "--ledger played.db verify",
 )  # fmt: skip
 
 
 def test_every_verb_is_called() -> None:
-    assert {*VERBS} == {call.split()[0] for call in CALLS if call}
+    assert {*VERBS} == {call.split()[0] for call in CALLS if call and not call.startswith("-")}
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -135,6 +143,12 @@ ABOUT = {
         "verify --source recorded.json --db shop.json",
     ),
     "mine.toml": ("score --task mine.toml",),
+    "played.db": ("--ledger played.db verify", "--ledger played.db score", "--ledger played.db resume"),
+    "played.jsonl": ("verify played.jsonl", "score played.jsonl", "--ledger new.db import bundle played.jsonl"),
+    "task.toml": (
+        "task lint task.toml", "task show task.toml", "--ledger played.db score --task task.toml",
+        "--ledger new.db run task.toml --case linear",
+    ),
     "kept.note": ("verify --checkpoint kept.note",),
     "ledger.key": ("verify --key ledger.key",),
     "tollbook.db.secret": ("score", "key show"),

@@ -241,7 +241,8 @@ def test_one_agent_adds_its_trials_alone() -> None:
     assert after.startswith("predicate")
     assert "unpaired" not in text
     once = [score for score in ALPHA if score.trial == 0]
-    assert text_of([score._replace(agent=None) for score in once], [PREDICATES]) == text_of(once, [PREDICATES])
+    unnamed = [score._replace(agent=None) for score in once]
+    assert text_of(unnamed, [PREDICATES]) == text_of(once, [PREDICATES])
     assert "pass@k" not in text_of(once, [PREDICATES])
 
 

@@ -16,8 +16,8 @@ from tollbook.ledger.writer import Writer
 from tollbook.protocol.errors import CanonicalError, ScoreError
 from tollbook.protocol.retail import actions
 from tollbook.scorers import view as view_module
-from tollbook.scorers.cel import JUDGE
 from tollbook.scorers.acts import figures
+from tollbook.scorers.cel import JUDGE
 from tollbook.scorers.view import Answers, View, Withheld, case_view
 
 LAMP, BENCH = "#ann-lamp", "#ann-bench"
