@@ -27,9 +27,10 @@ from typing import Any, NamedTuple, cast
 
 from ..protocol.errors import ScoreError
 from .growth import LIMIT, Weight, excess, weigh
+from .failures import advice, failed
 from .profile import Reach, objection, reach
 from .syntax import Checked, read
-from .wording import Said, advice, failed, refused
+from .wording import Said, refused
 
 _DRAW: ContextVar[Callable[[str, int, int], int]] = ContextVar("draw")  # the runtime's functions are static
 

@@ -1,4 +1,4 @@
-"""What the CEL runtime says of an expression, in the words of whoever wrote it.
+"""What the CEL compiler says of an expression, in the words of whoever wrote it.
 
     found no matching overload for '_+_' applied to '(int, string)'  →  `+` doesn't go with a number …
     Syntax error: extraneous input '_900' expecting <EOF>            →  `9_900` has a `_`, …
@@ -7,7 +7,8 @@ The compiler may say several things at once, and quotes the line of each: one is
 chosen, and the quoted line tells what stands before and after it. What isn't
 known here keeps the runtime's own words.
 
-Not here: what an expression may hold (`profile`); which fields there are (`schema`).
+Not here: an expression that compiles and gives no value (`failures`); what one
+may hold (`profile`); which fields there are (`schema`).
 
 Source: cel-expr-python 0.1.3, whose messages were tried one by one.
 """
@@ -20,9 +21,8 @@ from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 _ERROR = re.compile(r"ERROR: <input>:(\d+):(\d+): ([^\n]*)(?:\n \| ([^\n]*))?")
-_STATUS = re.compile(r"^(?:[A-Z_]+: )+")
-_NOISE = re.compile(r" \[[A-Z_]+\]$| \(in container ''\)$")
-_RUN_OVERLOAD = re.compile(r"No matching overloads found : (?:\(.*\)\.)?([^()]*)(?:\((.*)\))?$")
+STATUS = re.compile(r"^(?:[A-Z_]+: )+")
+NOISE = re.compile(r" \[[A-Z_]+\]$| \(in container ''\)$")
 
 _KINDS: Final = {
     "bool": "true or false",
@@ -86,7 +86,7 @@ def refused(raw: str, seen: Sequence[str], why: Mapping[str, str]) -> Said:
     found = _ERROR.findall(raw)
     if not found:
         return Said(0, _own(raw), None)
-    said = [(int(line), _NOISE.sub("", text), _spot(quoted, int(at))) for line, at, text, quoted in found]
+    said = [(int(line), NOISE.sub("", text), _spot(quoted, int(at))) for line, at, text, quoted in found]
     # A misspelt macro leaves its variable undeclared too: the call is what is wrong.
     calls = [each for each in said if each[1].startswith("undeclared") and each[2].is_call]
     line, text, spot = calls[0] if calls else said[0]
@@ -94,58 +94,9 @@ def refused(raw: str, seen: Sequence[str], why: Mapping[str, str]) -> Said:
     return Said(line, problem, hint)
 
 
-def failed(raw: str) -> str:
-    """What the runtime says of an expression that gave no value, in one phrase."""
-    text = _NOISE.sub("", _STATUS.sub("", raw))
-    if match := re.match(r'Key not found in map : "?(.*?)"?$', text, re.DOTALL):
-        return f"there is no key `{match[1]}`"
-    if match := re.match(r"Index error: index=(-?\d+) size=(\d+)", text):
-        return f"there is no element {match[1]} in a list of {match[2]}"
-    if match := _RUN_OVERLOAD.match(text):
-        return _mismatch(match[1].strip(), match[2])[0]
-    if match := re.match(r'No value with name "(\w+)"', text):
-        return f"`{match[1]}` has no value here"
-    return _FAILURES.get(text, text)
-
-
-def advice(text: str) -> str | None:
-    """What to try about a failure, or about what the profile refuses, by how it is told."""
-    for start, hint in _ADVICE.items():
-        if text.startswith(start):
-            return hint
-    return None
-
-
-_FAILURES: Final = {
-    "Applying SELECT to non-message type": "a field is asked of what has none",
-    "divide by zero": "division by zero",
-    "modulus by zero": "remainder of a division by zero",
-    "integer overflow": "a number grew beyond 64 bits",
-    "cannot convert string to int": "`int(…)` of a text that is no number",
-    "vector::reserve": "a list of more elements than there can be",
-    "No overload found in reference resolve step for cel.@mapInsert": "the runtime has no `transformMap`",
-}
-_ADVICE: Final = {
-    "there is no key": "look at the spelling; what may be missing is asked for as `x.?key.orValue(…)`",
-    "there is no element": "guard with `size()`, or take `xs[?0].orValue(…)`",
-    "division by zero": "guard it: `n == 0 ? 0 : m / n`",
-    "remainder of a division by zero": "guard it: `n == 0 ? 0 : m % n`",
-    "there are no decimals": "multiply instead: `price * 100 < budget * 98`",
-    "there are no timestamps": "the market's time is `tick`, a number",
-    "there are no durations": "the market's time is `tick`, a number",
-    "there are no unsigned": "drop the `u`",
-    "there is no `matches`": "use `==`, `startsWith`, `endsWith` or `contains`",
-    "there is no `size` of a text": "compare with `''`, or look for numbers in an act's `figures`",
-    "a list made from a map": "write `.sort()` behind it, or go through `initial`, `final` or `known`",
-    "no draw from": "the lower bound comes first: `draw('price', 80, 120)`",
-    "more than 10,000 loop steps": "go through fewer elements, or through one list at a time",
-    "an optional value": "unwrap it: `.orValue(…)`",
-}
-
-
 def _own(raw: str) -> str:
     """The runtime's words as one of our lines."""
-    text = _NOISE.sub("", _STATUS.sub("", raw)).removeprefix("Syntax error: ").removesuffix(".")
+    text = NOISE.sub("", STATUS.sub("", raw)).removeprefix("Syntax error: ").removesuffix(".")
     return text[:1].lower() + text[1:]
 
 
@@ -273,8 +224,8 @@ def _unselectable(kind: str, spot: _Spot) -> _Told:
     return problem, "drop it"
 
 
-def _mismatch(function: str, arguments: str | None) -> _Told:
-    """An operator or function, and values that it doesn't take."""
+def mismatch(function: str, arguments: str | None) -> _Told:
+    """An operator or function, and values that it doesn't take; the runtime names neither always."""
     kinds = [_kind(each) for each in _split(arguments or "")]
     given = " and ".join(kinds)
     sign = _OPERATOR.fullmatch(function)
@@ -356,7 +307,7 @@ def _plain(problem: str, hint: str | None = None) -> Callable[[re.Match[str], _S
 
 
 _FORMS: Final[Mapping[str, Callable[[re.Match[str], _Spot], _Told]]] = {
-    r"found no matching overload for '([^']*)' applied to '\((.*)\)'": lambda it, _: _mismatch(it[1], it[2]),
+    r"found no matching overload for '([^']*)' applied to '\((.*)\)'": lambda it, _: mismatch(it[1], it[2]),
     r"expression of type '(.*)' cannot be the operand of a select": lambda it, at: _unselectable(it[1], at),
     r"Syntax error: (?:mismatched|extraneous) input '(.*)' expecting (.*)": _unexpected,
     r"Syntax error: missing '(.)' at '(.*)'": lambda it, _: _unclosed(it[1], it[2].removeprefix("<EOF>")),

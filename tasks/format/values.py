@@ -32,9 +32,9 @@ from ...scorers.cel import (
     Scope,
     compile_source,
 )
+from ...scorers.failures import advice
 from ...scorers.lets import CircleError, Lets
 from ...scorers.predicates import WORDS
-from ...scorers.wording import advice
 from .faults import Faults, FirstFault
 from .template import Hole, UnclosedError, money_text, pieces_of
 

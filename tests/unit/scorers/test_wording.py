@@ -6,7 +6,8 @@ import pytest
 
 from tollbook.protocol.errors import ScoreError
 from tollbook.scorers.cel import CompileError, Failure, Scope, activation, compile_source
-from tollbook.scorers.wording import advice, failed, refused
+from tollbook.scorers.failures import advice, failed
+from tollbook.scorers.wording import refused
 
 WHY = (("oracle", "the answers reach no agent"),)
 SEES = Scope(("acts", "case", "did", "final", "read", "tick"), why=WHY)
