@@ -26,8 +26,8 @@ from importlib import import_module
 from typing import Any, NamedTuple, cast
 
 from ..protocol.errors import ScoreError
-from .growth import LIMIT, Weight, excess, weigh
 from .failures import advice, failed
+from .growth import LIMIT, Weight, excess, weigh
 from .profile import Reach, objection, reach
 from .syntax import Checked, read
 from .wording import Said, refused

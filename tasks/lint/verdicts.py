@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...protocol.canonical import encode
 from ...scorers.orders import BY_ORDER
-from ...scorers.wording import advice
+from ...scorers.failures import advice
 from .credit import full_cases
 from .finding import LintFinding, error, listed, warning
 
