@@ -19,11 +19,10 @@ from ..bodies import Made, Part
 from ..canonical import Id
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
-from .books import Entry, entered, sale
-from .catalog import StockSold
-from .orders import Line, OrderSettled
+from .orders import Line
 from .payments import PaymentCaptured
-from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, own, shown, unknown
+from .sales import Sale, paid
+from .subject import Events, Machine, Rule, Subject, Verdict, misdirected, own, shown, unknown
 from .terms import (
     BUYER,
     AgreementId,
@@ -107,18 +106,12 @@ def _settle(state: State, act: Act) -> Verdict:
 
 
 def _settlement(state: State, seq: int, key: str, agreement: Agreement) -> list[msgspec.Struct]:
-    order = fresh(state, "order", f"o{seq}")
-    payment = fresh(state, "payment", f"p{seq}")
-    buyer, merchant, currency = agreement.buyer, agreement.merchant, agreement.currency
     line = Line(agreement.listing, agreement.quantity, agreement.unit_price)
-    entry = Entry(f"e{seq}", order, payment, currency)
-    return [
-        AgreementSettled(key, order),
-        OrderSettled(order, key, buyer, merchant, agreement.total, currency, (line,)),
-        PaymentCaptured(payment, order, agreement.total, currency),
-        entered(state, entry, sale(buyer, merchant, agreement.total)),
-        StockSold(agreement.listing, agreement.quantity),
-    ]
+    sale = Sale(
+        agreement.buyer, agreement.merchant, (line,), agreement.total, agreement.currency, agreement=key
+    )
+    made = paid(state, str(seq), sale)
+    return [AgreementSettled(key, made.order), *made.events]
 
 
 def _show_settled(state: State, act: Act, events: Events) -> Shown:

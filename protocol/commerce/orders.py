@@ -43,15 +43,19 @@ OrderState = Literal[
 
 
 class Line(CommerceRow, frozen=True):
-    """Units of one listing at the price they were sold for."""
+    """Units of one listing at the price they were sold for; ``discount`` came off all of them together."""
 
     listing: ListingId
     quantity: Quantity
     unit_price: Money
+    discount: Money = 0
 
 
 class Order(CommerceRow, frozen=True):
-    """A row of `order`; one without ``lines`` stands for a single unit of something."""
+    """A row of `order`; one without ``lines`` stands for a single unit of something.
+
+    ``charges`` is what was added to its lines: shipping, fees, tax.
+    """
 
     buyer: Id
     merchant: Id
@@ -66,6 +70,7 @@ class Order(CommerceRow, frozen=True):
     refund_cases: tuple[Id, ...] = ()
     confirmations: tuple[Id, ...] = ()
     order_group: OrderGroupIdOrNone = None
+    charges: Money = 0
 
     @property
     def units(self) -> int:
@@ -90,6 +95,7 @@ class OrderSettled(CommerceEvent, frozen=True, tag="order.settled"):
     currency: str
     lines: tuple[Line, ...]
     order_group: str | None = None
+    charges: int = 0
 
 
 class OrderReturned(CommerceEvent, frozen=True, tag="order.returned"):
@@ -135,6 +141,7 @@ def _settled(state: State, event: OrderSettled) -> None:
         agreement=event.agreement,
         currency=event.currency,
         order_group=event.order_group,
+        charges=event.charges,
     )
     state.put("order", event.order, order)
 

@@ -1,10 +1,11 @@
 """The market's published policies, as rows that rules read.
 
     returns       which conditions of goods are taken back
+    cart          for how many ticks a quote can be taken
     negotiation   how many offers a negotiation may hold, and for how many ticks it is open
 
 A policy that isn't there limits nothing. Policies are public. Not here: applying them
-(`negotiation`, `returns`).
+(`carts`, `negotiation`, `returns`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
 from .terms import CommerceAction, CommerceRow, Condition, PolicyId, Quantity, Tick
 
 RETURNS = "returns"
+CART = "cart"
 NEGOTIATION = "negotiation"
 
 

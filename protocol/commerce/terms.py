@@ -26,6 +26,9 @@ Condition = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
 AgreementId = Annotated[Id, msgspec.Meta(extra={"row": "agreement"})]
 CartQuoteId = Annotated[Id, msgspec.Meta(extra={"row": "cart_quote"})]
+EvidenceRecordId = Annotated[Id, msgspec.Meta(extra={"row": "evidence_record"})]
+InquiryId = Annotated[Id, msgspec.Meta(extra={"row": "inquiry"})]
+ListingClaimId = Annotated[Id, msgspec.Meta(extra={"row": "listing_claim"})]
 ListingId = Annotated[Id, msgspec.Meta(extra={"row": "listing"})]
 NegotiationId = Annotated[Id, msgspec.Meta(extra={"row": "negotiation"})]
 OrderId = Annotated[Id, msgspec.Meta(extra={"row": "order"})]
@@ -36,6 +39,8 @@ PricingId = Annotated[Id, msgspec.Meta(extra={"row": "pricing"})]
 ReturnId = Annotated[Id, msgspec.Meta(extra={"row": "return"})]
 
 AgreementIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "agreement"})]
+CartQuoteIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "cart_quote"})]
+EvidenceRecordIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "evidence_record"})]
 ListingIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "listing"})]
 NegotiationIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "negotiation"})]
 OrderGroupIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "order_group"})]
@@ -49,6 +54,10 @@ TRADERS = BUYER | MERCHANT
 
 class CommerceRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A row; its columns are whole numbers, texts and lists of them."""
+
+    def problem(self) -> str | None:
+        """What the row says against itself, as the end of a sentence about it, or None."""
+        return None
 
 
 class CommerceAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):

@@ -1,0 +1,144 @@
+"""What merchants publish of their prices beside the list price, as rows that quotes are worked out from.
+
+    tiers       from so many units on, another unit price     units are summed over a tier's listings
+    bundles     so much off for each full set of parts        off the line of the set's first part
+    charges     fixed + per unit + a rate of the subtotal     while the subtotal is within a window
+    relations   what is bought together                       told to buyers; no rule holds them to it
+
+The key of a merchant's row is the merchant's. A merchant without one sells at list prices. Pricing is
+public. Not here: the arithmetic (`quoting`), asking what a cart costs (`carts`).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Literal
+
+import msgspec
+
+from ..canonical import Id
+from ..tables import State
+from ..world import Act, Shown
+from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
+from .terms import Bps, CommerceAction, CommerceRow, Currency, ListingId, Money, PricingId, Quantity
+
+MAX_TERMS = 1_000
+
+Listings = Annotated[tuple[Id, ...], msgspec.Meta(min_length=1, max_length=MAX_TERMS)]
+
+
+class Step(CommerceRow, frozen=True):
+    """From ``quantity`` units on, each is at ``unit_price``."""
+
+    quantity: Quantity
+    unit_price: Money
+
+
+class Tier(CommerceRow, frozen=True):
+    """Steps for the units of some listings together; below the first, each is at its list price."""
+
+    listings: Listings
+    steps: Annotated[tuple[Step, ...], msgspec.Meta(min_length=1, max_length=100)]
+
+
+class Units(CommerceRow, frozen=True):
+    """Units of a listing."""
+
+    listing: ListingId
+    quantity: Quantity
+
+
+class Bundle(CommerceRow, frozen=True):
+    """``discount`` off the line of the first part, for each full set in the cart, ``limit`` sets at most."""
+
+    parts: Annotated[tuple[Units, ...], msgspec.Meta(min_length=1, max_length=100)]
+    discount: Money
+    limit: Quantity | None = None
+
+
+class Charge(CommerceRow, frozen=True):
+    """What is added while the subtotal is from ``subtotal_from`` to ``subtotal_to``, both included."""
+
+    kind: Id
+    fixed: Money = 0
+    per_unit: Money = 0
+    subtotal_rate_bps: Bps = 0
+    subtotal_from: Money = 0
+    subtotal_to: Money | None = None
+
+
+class Relation(CommerceRow, frozen=True):
+    """What makes sense together.
+
+    `complement_all_or_none`: all of the listings, or none of them.
+    `required_with`: who buys the first needs ``minimum_quantity`` units of each of the others.
+    """
+
+    kind: Literal["complement_all_or_none", "required_with"]
+    listings: Annotated[tuple[Id, ...], msgspec.Meta(min_length=2, max_length=100)]
+    minimum_quantity: Quantity = 1
+
+
+class Pricing(CommerceRow, frozen=True):
+    """A row of `pricing`.
+
+    ``stacking`` says which bundles count: the `best` alone, that is the one
+    that takes most off, or `all` of them, each for itself.
+    """
+
+    tiers: Annotated[tuple[Tier, ...], msgspec.Meta(max_length=MAX_TERMS)] = ()
+    bundles: Annotated[tuple[Bundle, ...], msgspec.Meta(max_length=MAX_TERMS)] = ()
+    stacking: Literal["best", "all"] = "best"
+    charges: Annotated[tuple[Charge, ...], msgspec.Meta(max_length=100)] = ()
+    relations: Annotated[tuple[Relation, ...], msgspec.Meta(max_length=MAX_TERMS)] = ()
+    currency: Currency = "EUR"
+
+
+class PricingGet(CommerceAction, frozen=True, tag="pricing.get"):
+    """Reads a merchant's quantity tiers, bundle discounts, charges, and what goes together."""
+
+    merchant: PricingId
+
+
+def terms_hold(row: Pricing) -> bool:
+    """Whether a merchant's terms are clear: no listing in two tiers, steps that rise, windows that open."""
+    tiered = [listing for tier in row.tiers for listing in tier.listings]
+    named = [[part.listing for part in bundle.parts] for bundle in row.bundles]
+    named += [list(relation.listings) for relation in row.relations]
+    return (
+        all(len(set(each)) == len(each) for each in (tiered, *named))
+        and all(_rises([step.quantity for step in tier.steps]) for tier in row.tiers)
+        and all(each.subtotal_to is None or each.subtotal_from <= each.subtotal_to for each in row.charges)
+    )
+
+
+def listings_of(row: Pricing) -> set[str]:
+    """The listings that a merchant's terms name."""
+    return {
+        *(listing for tier in row.tiers for listing in tier.listings),
+        *(part.listing for bundle in row.bundles for part in bundle.parts),
+        *(listing for relation in row.relations for listing in relation.listings),
+    }
+
+
+def _rises(numbers: list[int]) -> bool:
+    return all(one < next_ for one, next_ in pairwise(numbers))
+
+
+def _get(state: State, act: Act) -> Verdict:
+    action: PricingGet = act.action
+    if state.get("pricing", action.merchant) is None:
+        return unknown("pricing.unknown", "merchant", action.merchant)
+    return ALLOWED
+
+
+def _show(state: State, act: Act, _events: Events) -> Shown:
+    return shown(state, ("pricing", act.action.merchant))
+
+
+SUBJECT = Subject(
+    rows={"pricing": Pricing},
+    rules=(Rule(PricingGet, _get, _show, ("pricing.unknown",), is_query=True),),
+    events={},
+    refusals={"pricing.unknown": "the merchant publishes no prices but those of its listings"},
+)
