@@ -47,7 +47,7 @@ def keep_receipts(session: Session, scores: Sequence[Score]) -> list[Difference]
                 moved += [difference] if difference.moved else []
             receipt = None if score.value is None else receipt_of(score)
             if receipt is not None and receipt != last:
-                fresh.append((numbers[score.run], score.scorer, sign_receipt(receipt, session.name, key)))
+                fresh.append((numbers[score.run], receipt.scorer, sign_receipt(receipt, session.name, key)))
         store.add_receipts(fresh)
     return moved
 

@@ -277,7 +277,11 @@ class RecordedDesk(Desk):
         if message.sender != party:
             text = f"a message of `{message.sender}` stands where one of `{party}` is due"
             raise Departure(deed.seq, "conduct.order", text)
-        for name, due, found in (("to", to, message.to), ("reply_to", reply_to, message.reply_to)):
+        for name, due, found in (
+            ("to", to, message.to),
+            ("reply_to", reply_to, message.reply_to),
+            ("key", None, message.key),
+        ):
             if due != found:
                 text = f"`{party}`: {name} is `{found}`, and `{due}` is due"
                 raise Departure(deed.seq, f"conduct.{name}", text)

@@ -36,7 +36,8 @@ PROMISED = (Exit.COULD_NOT, Exit.USAGE, Exit.BELOW_REQUIRED)
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of a ledger with one run, scored, and of all that a command may be given beside it."""
     stage = Stage(tmp_path_factory.mktemp("made"))
-    for step in ("suite .", "secret tollbook.db.secret", "secret played.db.secret", "predicates mine.toml"):
+    secrets = ("secret tollbook.db.secret", "secret played.db.secret")
+    for step in ("suite .", *secrets, "predicates mine.toml"):
         stage.prepare(step)
     recorded = json.loads((stage.folder / "recorded.json").read_bytes())
     recorded["simulations"] = recorded["simulations"][:1]
@@ -87,7 +88,8 @@ def run(stage: Stage, *words: str) -> Ran:
 OPTIONS = (
     "--json", "--help", "-h", "--version", "--seq", "--at", "--db", "--mode", "--key", "--checkpoint",
     "--require", "--source", "--jobs", "--task", "--markdown", "-o", "--output", "--withhold", "--ledger",
-    "--secret", "--name", "--keep", "--nonsense", "--jobs=2", "--agent", "--case", "--trials=2", "--abandon", "--seq=1", "--", "-", "--seq=x",
+    "--secret", "--name", "--keep", "--nonsense", "--jobs=2", "--seq=1", "--", "-", "--seq=x", "--agent",
+    "--case", "--trials=2", "--abandon",
 )  # fmt: skip
 VALUES = (
     RUN, RUN.upper(), RUN + "0", "0", "26", "-1", "9" * 20, "b", "zz", "", "é", "\udcff", "\x1b[2J", "\n",
@@ -144,7 +146,9 @@ ABOUT = {
     ),
     "mine.toml": ("score --task mine.toml",),
     "played.db": ("--ledger played.db verify", "--ledger played.db score", "--ledger played.db resume"),
-    "played.jsonl": ("verify played.jsonl", "score played.jsonl", "--ledger new.db import bundle played.jsonl"),
+    "played.jsonl": (
+        "verify played.jsonl", "score played.jsonl", "--ledger new.db import bundle played.jsonl",
+    ),
     "task.toml": (
         "task lint task.toml", "task show task.toml", "--ledger played.db score --task task.toml",
         "--ledger new.db run task.toml --case linear",
