@@ -8,7 +8,7 @@ added, late or different is found, at its record. What was withheld can't be
 compared: the check is then not done.
 
     conduct.task · case · seed · parties · facts · brief       how the run began
-    conduct.order · to · reply_to · action · omitted · extra   what was said
+    conduct.order · to · reply_to · key · action · omitted · extra   what was said
     conduct.outcome                                            how it was sealed
 
 Not for imported runs, whose source is compared instead.
