@@ -46,8 +46,9 @@ def command(
         raise UsageError("usage.agent", what, "leave out `--agent`")
     secret = session.secret()
     judge = Judge()
-    with session.store_to_write(secret) as store:
+    with session.store() as store:  # so that none is made where there is none
         numbers = _open_runs(store, runs)
+    with session.store_to_write(secret) as store:
         audits = [_ended(store, secret, number, word, abandon=abandon) for number in numbers]
     scores = [judge.score(audit) for audit in audits]
     keep_receipts(session, scores)

@@ -118,6 +118,7 @@ def command(  # noqa: PLR0913 - click's way to take options
     limits = Limits(turn_seconds=turn_seconds, run_seconds=run_seconds, cost_micros=max_cost_micros)
     loaded = _load(tasks)
     parts = _parts(loaded, agents, Part(name=name, model=model, limits=limits))
+    _check_cases(loaded, cases)
     results = list(_play(session, loaded, parts, cases, trials, jobs, quiet=as_json))
     return _report(session, loaded, results, as_json=as_json)
 
@@ -198,14 +199,30 @@ def _play(  # noqa: PLR0913 - what is played, and how
 def _jobs(
     store: Store, tasks: Sequence[Task], makers: Sequence[Maker], cases: Sequence[str], trials: int
 ) -> Iterator[Job]:
-    """The runs to be played; every case is worked out once before any is, so that a wrong one stops all.
+    """The runs to be played: of each chosen case the next trials that the ledger hasn't."""
+    from ..play.trials import next_trials  # noqa: PLC0415 - brings in the store
+
+    again = Counter[tuple[str, str]]()
+    for place, (task, maker) in enumerate(zip(tasks, makers, strict=True)):
+        firsts = next_trials(store, task, maker(""))
+        for case in _chosen(task, cases):
+            first = firsts[case] + again[task.digest, case]
+            again[task.digest, case] += trials
+            yield from (Job(place, case, trial) for trial in range(first, first + trials))
+
+
+def _chosen(task: Task, cases: Sequence[str]) -> list[str]:
+    return [case for case in task.file.case if not cases or case in cases]
+
+
+def _check_cases(tasks: Sequence[Task], cases: Sequence[str]) -> None:
+    """Works every case out once before anything is written.
 
     Raises:
         UsageError: `usage.case`, a case that no task has.
         TaskError: a case can't be worked out.
     """
     from ...scorers.lets import near  # noqa: PLC0415 - brings in CEL
-    from ..play.trials import next_trials  # noqa: PLC0415 - brings in the store
     from ..shelf import naming_task  # noqa: PLC0415 - as above
 
     known = list(dict.fromkeys(case for task in tasks for case in task.file.case))
@@ -213,16 +230,10 @@ def _jobs(
         if case not in known:
             hint = near(case, known, f"there are {', '.join(known[:12])}")
             raise UsageError("usage.case", f"no task here has a case `{case}`", hint)
-    again = Counter[tuple[str, str]]()
-    for place, (task, maker) in enumerate(zip(tasks, makers, strict=True)):
-        chosen = [case for case in task.file.case if not cases or case in cases]
-        firsts = next_trials(store, task, maker(""))
-        for case in chosen:
-            first = firsts[case] + again[task.digest, case]
-            again[task.digest, case] += trials
+    for task in tasks:
+        for case in _chosen(task, cases):
             with naming_task(task.file.id):
-                task.scenes.stage(case, task.scenes.seed(case, first))
-            yield from (Job(place, case, trial) for trial in range(first, first + trials))
+                task.scenes.stage(case, task.scenes.seed(case, 0))
 
 
 def _report(session: Session, tasks: Sequence[Task], results: Sequence[Result], *, as_json: bool) -> Exit:

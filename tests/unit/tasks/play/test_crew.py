@@ -1,4 +1,4 @@
-"""Several processes give the runs of one; one that dies, or errs, is told by name, and what was kept stays."""
+"""Several processes give one's runs; one that dies, or errs, is told by name, and what was kept stays."""
 
 from __future__ import annotations
 
