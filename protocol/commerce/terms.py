@@ -32,11 +32,13 @@ ListingClaimId = Annotated[Id, msgspec.Meta(extra={"row": "listing_claim"})]
 ListingId = Annotated[Id, msgspec.Meta(extra={"row": "listing"})]
 NegotiationId = Annotated[Id, msgspec.Meta(extra={"row": "negotiation"})]
 OrderId = Annotated[Id, msgspec.Meta(extra={"row": "order"})]
+PackingId = Annotated[Id, msgspec.Meta(extra={"row": "packing"})]
 PaymentId = Annotated[Id, msgspec.Meta(extra={"row": "payment"})]
 PolicyId = Annotated[Id, msgspec.Meta(extra={"row": "policy"})]
 RefundCaseId = Annotated[Id, msgspec.Meta(extra={"row": "refund_case"})]
 PricingId = Annotated[Id, msgspec.Meta(extra={"row": "pricing"})]
 ReturnId = Annotated[Id, msgspec.Meta(extra={"row": "return"})]
+ShipmentId = Annotated[Id, msgspec.Meta(extra={"row": "shipment"})]
 
 AgreementIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "agreement"})]
 CartQuoteIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "cart_quote"})]
@@ -45,6 +47,8 @@ ListingIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "listing"})]
 NegotiationIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "negotiation"})]
 OrderGroupIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "order_group"})]
 OrderIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "order"})]
+ShipmentIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "shipment"})]
+SupplyAuthorityIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "supply_authority"})]
 
 BUYER = frozenset({"buyer"})
 MERCHANT = frozenset({"merchant"})
