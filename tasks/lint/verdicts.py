@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from ...protocol.canonical import encode
-from ...scorers.orders import BY_ORDER
 from ...scorers.failures import advice
+from ...scorers.orders import BY_ORDER
 from .credit import full_cases
 from .finding import LintFinding, error, listed, warning
 
