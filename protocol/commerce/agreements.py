@@ -19,6 +19,7 @@ from ..bodies import Made, Part
 from ..canonical import Id
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
+from .agenda import enter
 from .orders import Line
 from .payments import PaymentCaptured
 from .sales import Sale, paid
@@ -35,11 +36,16 @@ from .terms import (
     NegotiationIdOrNone,
     OrderIdOrNone,
     Quantity,
+    Stock,
+    Tick,
 )
 
 
 class Agreement(CommerceRow, frozen=True):
-    """A row of `agreement`; ``total`` is quantity × unit price."""
+    """A row of `agreement`; ``total`` is quantity × unit price.
+
+    ``short`` counts the units of it that no stock is set aside for; after tick ``expires`` it can't be settled.
+    """
 
     listing: ListingId
     buyer: Id
@@ -51,6 +57,13 @@ class Agreement(CommerceRow, frozen=True):
     negotiation: NegotiationIdOrNone = None
     order: OrderIdOrNone = None
     currency: Currency = "EUR"
+    short: Stock = 0
+    expires: Tick | None = None
+
+    @property
+    def set_aside(self) -> int:
+        """How many of its units are reserved for it while it is agreed."""
+        return self.quantity - self.short
 
 
 class AgreementSettle(CommerceAction, frozen=True, tag="agreement.settle"):
@@ -77,6 +90,14 @@ class AgreementMade(CommerceEvent, frozen=True, tag="agreement.made"):
     unit_price: int
     total: int
     currency: str
+    short: int = 0
+    expires: int | None = None
+
+
+class AgreementExpired(CommerceEvent, frozen=True, tag="agreement.expired"):
+    """The tick until which an agreement could be settled has passed."""
+
+    agreement: str
 
 
 class AgreementSettled(CommerceEvent, frozen=True, tag="agreement.settled"):
@@ -136,8 +157,17 @@ def _made(state: State, event: AgreementMade) -> None:
         total=event.total,
         negotiation=event.negotiation,
         currency=event.currency,
+        short=event.short,
+        expires=event.expires,
     )
     state.put("agreement", event.agreement, agreement)
+    if event.expires is not None:
+        enter(state, event.agreement, event.expires)
+
+
+def _expired(state: State, event: AgreementExpired) -> None:
+    agreement: Agreement = state.get("agreement", event.agreement)
+    state.put("agreement", event.agreement, msgspec.structs.replace(agreement, state="expired"))
 
 
 def _settled(state: State, event: AgreementSettled) -> None:
@@ -162,7 +192,12 @@ SUBJECT = Subject(
         ),
         Rule(PurchaseDecline, _decline, roles=BUYER),
     ),
-    events={AgreementMade: _made, AgreementSettled: _settled, PurchaseDeclined: _declined},
+    events={
+        AgreementMade: _made,
+        AgreementExpired: _expired,
+        AgreementSettled: _settled,
+        PurchaseDeclined: _declined,
+    },
     refusals={
         "agreement.unknown": "the sender has no such agreement",
         "agreement.addressee": "a settlement is sent to the merchant of the agreement",

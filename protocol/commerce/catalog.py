@@ -5,6 +5,8 @@
 
     reserve   available ─► reserved      an agreement was made
     sell      reserved  ─► gone          it was settled
+    release   reserved  ─► available     it was not, or its order was called off before it was paid
+    restock   back      ─► available     a paid order was called off, or goods came back to be sold again
 
 Listings and stock are public. Not here: who may reserve or buy (`negotiation`, `agreements`).
 """
@@ -73,6 +75,20 @@ class StockSold(CommerceEvent, frozen=True, tag="stock.sold"):
     quantity: int
 
 
+class StockReleased(CommerceEvent, frozen=True, tag="stock.released"):
+    """Units that were set aside can be had again."""
+
+    listing: str
+    quantity: int
+
+
+class StockRestocked(CommerceEvent, frozen=True, tag="stock.restocked"):
+    """Units that had left the stock are back in it."""
+
+    listing: str
+    quantity: int
+
+
 def _get_listing(state: State, act: Act) -> Verdict:
     action: ListingGet = act.action
     if state.get("listing", action.listing) is None:
@@ -111,13 +127,34 @@ def _sold(state: State, event: StockSold) -> None:
     state.put("inventory", event.listing, after)
 
 
+def _released(state: State, event: StockReleased) -> None:
+    row: Inventory = state.get("inventory", event.listing)
+    after = _replace(
+        row, available=row.available + event.quantity, reserved=row.reserved - event.quantity
+    )
+    state.put("inventory", event.listing, after)
+
+
+def _restocked(state: State, event: StockRestocked) -> None:
+    row: Inventory = state.get("inventory", event.listing)
+    after = _replace(
+        row, on_hand=row.on_hand + event.quantity, available=row.available + event.quantity
+    )
+    state.put("inventory", event.listing, after)
+
+
 SUBJECT = Subject(
     rows={"listing": Listing, "inventory": Inventory},
     rules=(
         Rule(ListingGet, _get_listing, _show_listing, ("listing.unknown",), is_query=True),
         Rule(StockGet, _get_stock, _show_stock, ("listing.unknown", "stock.unknown"), is_query=True),
     ),
-    events={StockReserved: _reserved, StockSold: _sold},
+    events={
+        StockReserved: _reserved,
+        StockSold: _sold,
+        StockReleased: _released,
+        StockRestocked: _restocked,
+    },
     refusals={
         "listing.unknown": "there is no such listing",
         "listing.withdrawn": "the listing is no longer offered",

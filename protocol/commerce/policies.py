@@ -3,30 +3,44 @@
     returns       which conditions of goods are taken back
     cart          for how many ticks a quote can be taken
     negotiation   how many offers a negotiation may hold, and for how many ticks it is open
+    settlement    for how many ticks an agreement can be settled, and whether its money is only held at first
+    supply        how many units beyond the stock an agreement may be made for
+    fulfilment    in how many ticks goods arrive, and what helps when they don't
 
 A policy that isn't there limits nothing. Policies are public. Not here: applying them
-(`carts`, `negotiation`, `returns`).
+(`carts`, `negotiation`, `agreements`, `sales`, `shipments`, `returns`).
 """
 
 from __future__ import annotations
 
 from ..bodies import Text
+from ..canonical import Id
 from ..tables import State
 from ..world import Act, Shown
 from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
-from .terms import CommerceAction, CommerceRow, Condition, PolicyId, Quantity, Tick
+from .terms import CommerceAction, CommerceRow, Condition, PolicyId, Quantity, Stock, Tick
 
 RETURNS = "returns"
 CART = "cart"
 NEGOTIATION = "negotiation"
+SETTLEMENT = "settlement"
+SUPPLY = "supply"
+FULFILMENT = "fulfilment"
 
 
 class Policy(CommerceRow, frozen=True):
-    """A row of `policy`; what a policy doesn't speak of keeps its default, which limits nothing."""
+    """A row of `policy`; what a policy doesn't speak of keeps its default, which limits nothing.
+
+    ``holds`` is true where a sale only authorizes its payment; ``max_backorder`` counts units;
+    ``remedies`` says by the state of a shipment what may be done about it.
+    """
 
     accepted_conditions: tuple[Condition, ...] | None = None
     max_rounds: Quantity | None = None
     deadline_ticks: Tick | None = None
+    holds: bool = False
+    max_backorder: Stock = 0
+    remedies: dict[Id, tuple[Id, ...]] | None = None
     text: Text = ""
 
 

@@ -1,23 +1,18 @@
-"""What is said without a rule that reads it, and the market's clock.
+"""What is said without a rule that reads it, and what tick it is.
 
     message.send     words from one party to another
     agent.unparsed   an agent's answer that holds no action: always refused
-    clock.advance    the operator moves time on by whole ticks; nothing else does
 
-Not here: what falls due at a tick (each subject compares ticks where it decides).
+Not here: how time moves on (`clock`).
 """
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import msgspec
-
 from ..bodies import Part
 from ..tables import State
-from ..world import Accepted, Act, Refusal, Shown
-from .subject import ALLOWED, Events, Rule, Subject, Verdict, misdirected, shown
-from .terms import OPERATOR, CommerceAction, CommerceEvent, CommerceRow, Tick
+from ..world import Act, Refusal
+from .subject import ALLOWED, Rule, Subject, Verdict, misdirected
+from .terms import CommerceAction, CommerceRow, Tick
 
 CLOCK_KEY = "now"
 LAST_TICK = 2**31 - 1
@@ -41,18 +36,6 @@ class AgentUnparsed(CommerceAction, frozen=True, tag="agent.unparsed"):
     text: Part
 
 
-class ClockAdvance(CommerceAction, frozen=True, tag="clock.advance"):
-    """Moves the market's time on."""
-
-    ticks: Annotated[int, msgspec.Meta(ge=1, lt=2**31)] = 1
-
-
-class ClockAdvanced(CommerceEvent, frozen=True, tag="clock.advanced"):
-    """It is now this tick."""
-
-    tick: int
-
-
 def tick_of(state: State) -> int:
     """The market's time; 0 where no clock is kept."""
     clock: Clock | None = state.get("clock", CLOCK_KEY)
@@ -67,33 +50,15 @@ def _unparsed(_state: State, _act: Act) -> Verdict:
     return Refusal("agent.unparsed", {})
 
 
-def _advance(state: State, act: Act) -> Verdict:
-    action: ClockAdvance = act.action
-    tick = tick_of(state) + action.ticks
-    if tick > LAST_TICK:
-        return Refusal("clock.end", {"tick": LAST_TICK})
-    return Accepted([ClockAdvanced(tick)])
-
-
-def _advanced(state: State, event: ClockAdvanced) -> None:
-    state.put("clock", CLOCK_KEY, Clock(event.tick))
-
-
-def _show_clock(state: State, _act: Act, _events: Events) -> Shown:
-    return shown(state, ("clock", CLOCK_KEY))
-
-
 SUBJECT = Subject(
     rows={"clock": Clock},
     rules=(
         Rule(MessageSend, _send, checks=("message.addressee",)),
         Rule(AgentUnparsed, _unparsed, checks=("agent.unparsed",)),
-        Rule(ClockAdvance, _advance, _show_clock, ("clock.end",), OPERATOR),
     ),
-    events={ClockAdvanced: _advanced},
+    events={},
     refusals={
         "message.addressee": "words are sent to a party",
         "agent.unparsed": "an agent's answer holds no action",
-        "clock.end": "the clock counts no further",
     },
 )

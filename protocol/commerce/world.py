@@ -17,12 +17,13 @@ from ..errors import WorldError
 from ..tables import Facts, Row, State
 from ..world import Accepted, Act, Refusal, Shown, StartRows, World, kind_of
 from . import (
+    agenda,
     agreements,
     books,
     carts,
     catalog,
-    claims,
     checkout,
+    claims,
     coherence,
     completion,
     confirmations,
@@ -39,10 +40,12 @@ from . import (
     returns,
     talk,
 )
+from . import clock as market_clock
 from .subject import Rule, Subject
 
 SUBJECTS: tuple[Subject, ...] = (
     talk.SUBJECT,
+    market_clock.SUBJECT,
     catalog.SUBJECT,
     policies.SUBJECT,
     pricing.SUBJECT,
@@ -54,6 +57,7 @@ SUBJECTS: tuple[Subject, ...] = (
     checkout.SUBJECT,
     negotiation.SUBJECT,
     agreements.SUBJECT,
+    agenda.SUBJECT,
     returns.SUBJECT,
     refunds.SUBJECT,
     evidence.SUBJECT,
@@ -86,7 +90,7 @@ class CommerceWorld(World):
     events = tuple(_STEPS)
     roles: ClassVar = {kind_of(rule.action): rule.roles for rule in RULES.values() if rule.roles is not None}
     queries = frozenset(kind_of(rule.action) for rule in RULES.values() if rule.is_query)
-    clock = kind_of(talk.ClockAdvance)
+    clock = kind_of(market_clock.ClockAdvance)
     taking = (
         "cart.checkout",
         "agreement.settle",
