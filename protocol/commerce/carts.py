@@ -10,7 +10,8 @@ limit the ticks for which it can be taken. Not here: the arithmetic (`quoting`),
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Annotated, Literal
 
 import msgspec
@@ -27,9 +28,10 @@ from .quoting import (
     ChargeQuotes,
     LineQuotes,
     MerchantQuote,
+    adds_up,
     by_kind,
     fits,
-    quote,
+    quotes_by,
     terms_of,
 )
 from .subject import (
@@ -83,6 +85,31 @@ class Quote(CommerceRow, frozen=True):
     expires: Tick | None = None
     order_group: OrderGroupIdOrNone = None
 
+    def problem(self) -> str | None:
+        """As `CommerceRow.problem`."""
+        units = {line.listing: line.quantity for line in self.lines}
+        if len(units) < len(self.lines):
+            return "has a listing twice"
+        if self.state == "requested":
+            return self._problem_of_a_request()
+        quoted = [(line.listing, line.quantity) for part in self.quotes for line in part.lines]
+        merchants = {part.merchant for part in self.quotes}
+        if sorted(quoted) != sorted(units.items()) or len(merchants) < len(self.quotes):
+            return "quotes other lines than it has"
+        if self.buyer in merchants or self.merchant not in (None, *merchants):
+            return "is not between its buyer and its merchants"
+        if not all(map(adds_up, self.quotes)) or self.grand_total != sum(each.total for each in self.quotes):
+            return "has sums that are not those of its lines"
+        if (self.state == "ordered") != (self.order_group is not None):
+            return "is `ordered` without a group of orders, or has one and isn't"
+        return None
+
+    def _problem_of_a_request(self) -> str | None:
+        if self.merchant is None or self.merchant == self.buyer:
+            return "is asked of no merchant"
+        is_bare = not self.quotes and (self.grand_total, self.expires, self.order_group) == (None, None, None)
+        return None if is_bare else "is only requested, and says what a quote says"
+
 
 class CartRequestQuote(CommerceAction, frozen=True, tag="cart.request_quote"):
     """Asks what units of one or several listings cost together, each listing once.
@@ -134,17 +161,6 @@ class CartQuoted(CommerceEvent, frozen=True, tag="cart.quoted"):
     expires: int | None
 
 
-def cart_quotes(
-    state: State, lines: Sequence[Units], listings: Mapping[str, Listing]
-) -> tuple[MerchantQuote, ...]:
-    """What lines cost by the published terms, for each merchant in the order of its first line."""
-    of: dict[str, list[Units]] = {}
-    for line in lines:
-        of.setdefault(listings[line.listing].merchant, []).append(line)
-    prices = {name: listing.price for name, listing in listings.items()}
-    return tuple(quote(terms_of(state, merchant), merchant, its, prices) for merchant, its in of.items())
-
-
 def _request(state: State, act: Act) -> Verdict:
     action: CartRequestQuote = act.action
     listings = _on_offer(state, action.lines)
@@ -159,7 +175,7 @@ def _request(state: State, act: Act) -> Verdict:
     currencies = _currencies(state, listings.values(), merchants)
     if len(currencies) > 1:
         return Refusal("cart.currency", {"currencies": currencies})
-    quotes = cart_quotes(state, action.lines, listings)
+    quotes = quotes_by(partial(terms_of, state), action.lines, listings)
     if not fits(quotes):
         return Refusal("cart.total", {"lines": len(action.lines)})
     key = fresh(state, "cart_quote", f"q{act.seq}")
@@ -204,7 +220,7 @@ def _quote(state: State, act: Act) -> Verdict:
     if found.state != "requested":
         return Refusal("cart.state", {"cart_quote": action.cart_quote, "state": found.state})
     listings = {line.listing: state.get("listing", line.listing) for line in found.lines}
-    quotes = cart_quotes(state, found.lines, listings)
+    quotes = quotes_by(partial(terms_of, state), found.lines, listings)
     return _differs(action, quotes[0]) or Accepted([_quoted_now(state, action.cart_quote, quotes)])
 
 

@@ -30,6 +30,7 @@ from .terms import (
     CommerceRow,
     Currency,
     Money,
+    OrderId,
 )
 
 
@@ -38,7 +39,7 @@ class OrderGroup(CommerceRow, frozen=True):
 
     buyer: Id
     total: Money
-    orders: tuple[Id, ...] = ()
+    orders: tuple[OrderId, ...] = ()
     cart_quote: CartQuoteIdOrNone = None
     currency: Currency = "EUR"
 

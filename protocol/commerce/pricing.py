@@ -24,7 +24,7 @@ from .terms import Bps, CommerceAction, CommerceRow, Currency, ListingId, Money,
 
 MAX_TERMS = 1_000
 
-Listings = Annotated[tuple[Id, ...], msgspec.Meta(min_length=1, max_length=MAX_TERMS)]
+Listings = Annotated[tuple[ListingId, ...], msgspec.Meta(min_length=1, max_length=MAX_TERMS)]
 
 
 class Step(CommerceRow, frozen=True):
@@ -75,7 +75,7 @@ class Relation(CommerceRow, frozen=True):
     """
 
     kind: Literal["complement_all_or_none", "required_with"]
-    listings: Annotated[tuple[Id, ...], msgspec.Meta(min_length=2, max_length=100)]
+    listings: Annotated[tuple[ListingId, ...], msgspec.Meta(min_length=2, max_length=100)]
     minimum_quantity: Quantity = 1
 
 
@@ -93,23 +93,29 @@ class Pricing(CommerceRow, frozen=True):
     relations: Annotated[tuple[Relation, ...], msgspec.Meta(max_length=MAX_TERMS)] = ()
     currency: Currency = "EUR"
 
+    def problem(self) -> str | None:
+        """As `CommerceRow.problem`: terms that could be read in two ways."""
+        tiered = [listing for tier in self.tiers for listing in tier.listings]
+        if len(set(tiered)) < len(tiered):
+            return "has a listing in two tiers"
+        if any(one.quantity >= next_.quantity for tier in self.tiers for one, next_ in pairwise(tier.steps)):
+            return "has steps that don't rise"
+        named = [[part.listing for part in bundle.parts] for bundle in self.bundles]
+        named += [list(relation.listings) for relation in self.relations]
+        if any(len(set(each)) < len(each) for each in named):
+            return "has a bundle or relation that names a listing twice"
+        if any(
+            charge.subtotal_to is not None and charge.subtotal_to < charge.subtotal_from
+            for charge in self.charges
+        ):
+            return "has a charge whose window ends before it begins"
+        return None
+
 
 class PricingGet(CommerceAction, frozen=True, tag="pricing.get"):
     """Reads a merchant's quantity tiers, bundle discounts, charges, and what goes together."""
 
     merchant: PricingId
-
-
-def terms_hold(row: Pricing) -> bool:
-    """Whether a merchant's terms are clear: no listing in two tiers, steps that rise, windows that open."""
-    tiered = [listing for tier in row.tiers for listing in tier.listings]
-    named = [[part.listing for part in bundle.parts] for bundle in row.bundles]
-    named += [list(relation.listings) for relation in row.relations]
-    return (
-        all(len(set(each)) == len(each) for each in (tiered, *named))
-        and all(_rises([step.quantity for step in tier.steps]) for tier in row.tiers)
-        and all(each.subtotal_to is None or each.subtotal_from <= each.subtotal_to for each in row.charges)
-    )
 
 
 def listings_of(row: Pricing) -> set[str]:
@@ -119,10 +125,6 @@ def listings_of(row: Pricing) -> set[str]:
         *(part.listing for bundle in row.bundles for part in bundle.parts),
         *(listing for relation in row.relations for listing in relation.listings),
     }
-
-
-def _rises(numbers: list[int]) -> bool:
-    return all(one < next_ for one, next_ in pairwise(numbers))
 
 
 def _get(state: State, act: Act) -> Verdict:

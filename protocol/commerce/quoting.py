@@ -15,13 +15,14 @@ Not here: rows that merchants publish (`pricing`), who may ask and buy (`carts`)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
 import msgspec
 
 from ..canonical import Id
 from ..tables import State
+from .catalog import Listing
 from .pricing import Bundle, Charge, Pricing, Tier, Units
 from .terms import MAX_MONEY, CommerceRow, ListingId, Money, Quantity
 
@@ -114,6 +115,17 @@ def quote(by: Terms, merchant: str, lines: Sequence[Units], prices: Mapping[str,
         charges=charges,
         total=subtotal - sum(off.values()) + sum(charge.amount for charge in charges),
     )
+
+
+def quotes_by(
+    by: Callable[[str], Terms], lines: Sequence[Units], listings: Mapping[str, Listing]
+) -> tuple[MerchantQuote, ...]:
+    """What lines cost by each merchant's terms, merchants in the order of their first lines."""
+    of: dict[str, list[Units]] = {}
+    for line in lines:
+        of.setdefault(listings[line.listing].merchant, []).append(line)
+    prices = {name: listing.price for name, listing in listings.items()}
+    return tuple(quote(by(merchant), merchant, its, prices) for merchant, its in of.items())
 
 
 def fits(quotes: Iterable[MerchantQuote]) -> bool:
