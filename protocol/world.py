@@ -93,11 +93,12 @@ class World(ABC):
     ``events`` (structs tagged ``kind``), and ``roles`` (who may send a kind;
     kinds that aren't listed are open to every role).
 
-    For tasks it also states ``queries`` (kinds that only read, and are sent to
-    nobody), ``unoffered`` (kinds that no agent is offered as a tool), ``clock``
-    (the kind by which the operator moves time on), and ``taking`` and
-    ``refusing`` (kinds that accept, or turn down, what is there to decide;
-    those furthest along first), which careless policies use.
+    For tasks it also states ``queries`` (kinds that only read), ``unaddressed``
+    (kinds beside them that are sent to nobody too), ``unoffered`` (kinds that
+    no agent is offered as a tool), ``clock`` (the kind by which the operator
+    moves time on), and ``taking`` and ``refusing`` (kinds that accept, or turn
+    down, what is there to decide; those furthest along first), which careless
+    policies use.
     """
 
     name: ClassVar[str]
@@ -107,6 +108,7 @@ class World(ABC):
     events: ClassVar[tuple[type[msgspec.Struct], ...]]
     roles: ClassVar[Mapping[str, frozenset[str]]] = {}
     queries: ClassVar[frozenset[str]] = frozenset()
+    unaddressed: ClassVar[frozenset[str]] = frozenset()
     unoffered: ClassVar[frozenset[str]] = frozenset({"agent.unparsed"})
     clock: ClassVar[str | None] = None
     taking: ClassVar[tuple[str, ...]] = ()
@@ -160,6 +162,10 @@ class World(ABC):
         """The event types by kind."""
         return {kind_of(event): event for event in self.events}
 
+    def is_addressed(self, kind: str) -> bool:
+        """Whether an act of this kind is for another party."""
+        return kind not in self.queries and kind not in self.unaddressed
+
     def facts(self, rows: Iterable[tuple[str, str, Row]]) -> Facts:
         """Start rows of this world."""
         return Facts((*self.tables, IDEMPOTENCY), rows)
@@ -210,7 +216,7 @@ def made_fields(event: type[msgspec.Struct]) -> tuple[str, ...]:
 
 @cache
 def row_fields(action: type[msgspec.Struct]) -> Mapping[str, str]:
-    """The fields of an action marked ``Meta(extra={"row": table})``, which name a row, each with its table."""
+    """The fields of an action marked ``Meta(extra={"row": table})``, that name a row, each with its table."""
     return {name: cast("str", marks["row"]) for name, marks in _marks(action) if "row" in marks}
 
 

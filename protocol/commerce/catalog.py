@@ -20,9 +20,9 @@ import msgspec
 from ..bodies import Text
 from ..canonical import Id, Integer
 from ..tables import State
-from ..world import Act, Shown
+from ..world import Accepted, Act, Refusal, Shown
 from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
-from .terms import CommerceAction, CommerceEvent, CommerceRow, Currency, ListingId, Money, Stock
+from .terms import MERCHANT, CommerceAction, CommerceEvent, CommerceRow, Currency, ListingId, Money, Stock
 
 _replace = msgspec.structs.replace
 
@@ -30,7 +30,11 @@ Attributes = dict[Id, Text | Integer | bool]
 
 
 class Listing(CommerceRow, frozen=True):
-    """A row of `listing`: what a merchant offers, at its list price for one unit."""
+    """A row of `listing`: what a merchant offers, at its list price for one unit.
+
+    Title, description and features stay as they are (`search_index` rests on
+    it); a ``sponsored`` listing comes first in searches.
+    """
 
     merchant: Id
     title: Text
@@ -39,6 +43,8 @@ class Listing(CommerceRow, frozen=True):
     state: Literal["active", "withdrawn"] = "active"
     description: Text = ""
     attributes: Attributes = msgspec.field(default_factory=Attributes)
+    features: tuple[Text, ...] = ()
+    sponsored: bool = False
 
 
 class Inventory(CommerceRow, frozen=True):
@@ -55,10 +61,38 @@ class ListingGet(CommerceAction, frozen=True, tag="listing.get"):
     listing: ListingId
 
 
+class ListingUpdate(CommerceAction, frozen=True, tag="listing.update"):
+    """Sets attributes of one's own listing; those that aren't named stay as they are."""
+
+    listing: ListingId
+    attributes: Attributes
+
+
+class ListingReprice(CommerceAction, frozen=True, tag="listing.reprice"):
+    """Sets the list price of one's own listing, for one unit."""
+
+    listing: ListingId
+    price: Money
+
+
 class StockGet(CommerceAction, frozen=True, tag="stock.get"):
     """Reads how many units of a listing are on hand, available and reserved."""
 
     listing: ListingId
+
+
+class ListingUpdated(CommerceEvent, frozen=True, tag="listing.updated"):
+    """Attributes of a listing have other values."""
+
+    listing: str
+    attributes: Attributes
+
+
+class ListingRepriced(CommerceEvent, frozen=True, tag="listing.repriced"):
+    """A listing has another price."""
+
+    listing: str
+    price: int
 
 
 class StockReserved(CommerceEvent, frozen=True, tag="stock.reserved"):
@@ -100,6 +134,40 @@ def _show_listing(state: State, act: Act, _events: Events) -> Shown:
     return shown(state, ("listing", act.action.listing))
 
 
+def _update(state: State, act: Act) -> Verdict:
+    action: ListingUpdate = act.action
+    listing = _own(state, act)
+    if isinstance(listing, Refusal):
+        return listing
+    if all(is_same(listing.attributes.get(name), value) for name, value in action.attributes.items()):
+        return Refusal("listing.unchanged", {"listing": action.listing})
+    return Accepted([ListingUpdated(action.listing, action.attributes)])
+
+
+def _reprice(state: State, act: Act) -> Verdict:
+    action: ListingReprice = act.action
+    listing = _own(state, act)
+    if isinstance(listing, Refusal):
+        return listing
+    if listing.price == action.price:
+        return Refusal("listing.unchanged", {"listing": action.listing})
+    return Accepted([ListingRepriced(action.listing, action.price)])
+
+
+def _own(state: State, act: Act) -> Listing | Refusal:
+    """The sender's listing. That others' are there is no secret: listings are public."""
+    key: str = act.action.listing
+    listing: Listing | None = state.get("listing", key)
+    if listing is None:
+        return unknown("listing.unknown", "listing", key)
+    return listing if listing.merchant == act.sender else Refusal("listing.foreign", {"listing": key})
+
+
+def is_same(value: object, other: object) -> bool:
+    """Whether attributes have the same value; true and 1 are not the same."""
+    return type(value) is type(other) and value == other
+
+
 def _get_stock(state: State, act: Act) -> Verdict:
     action: StockGet = act.action
     if state.get("listing", action.listing) is None:
@@ -111,6 +179,16 @@ def _get_stock(state: State, act: Act) -> Verdict:
 
 def _show_stock(state: State, act: Act, _events: Events) -> Shown:
     return shown(state, ("inventory", act.action.listing))
+
+
+def _updated(state: State, event: ListingUpdated) -> None:
+    listing: Listing = state.get("listing", event.listing)
+    after = _replace(listing, attributes={**listing.attributes, **event.attributes})
+    state.put("listing", event.listing, after)
+
+
+def _repriced(state: State, event: ListingRepriced) -> None:
+    state.put("listing", event.listing, _replace(state.get("listing", event.listing), price=event.price))
 
 
 def _reserved(state: State, event: StockReserved) -> None:
@@ -143,13 +221,19 @@ def _restocked(state: State, event: StockRestocked) -> None:
     state.put("inventory", event.listing, after)
 
 
+_MINE = ("listing.unknown", "listing.foreign", "listing.unchanged")
+
 SUBJECT = Subject(
     rows={"listing": Listing, "inventory": Inventory},
     rules=(
         Rule(ListingGet, _get_listing, _show_listing, ("listing.unknown",), is_query=True),
+        Rule(ListingUpdate, _update, _show_listing, _MINE, MERCHANT),
+        Rule(ListingReprice, _reprice, _show_listing, _MINE, MERCHANT),
         Rule(StockGet, _get_stock, _show_stock, ("listing.unknown", "stock.unknown"), is_query=True),
     ),
     events={
+        ListingUpdated: _updated,
+        ListingRepriced: _repriced,
         StockReserved: _reserved,
         StockSold: _sold,
         StockReleased: _released,
@@ -157,6 +241,8 @@ SUBJECT = Subject(
     },
     refusals={
         "listing.unknown": "there is no such listing",
+        "listing.foreign": "the listing is another merchant's",
+        "listing.unchanged": "the listing is like that already",
         "listing.withdrawn": "the listing is no longer offered",
         "stock.unknown": "no stock is kept for the listing",
     },

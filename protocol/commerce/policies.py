@@ -4,6 +4,8 @@
     cart          for how many ticks a quote can be taken
     negotiation   how many offers a negotiation may hold, and for how many ticks it is open
     settlement    for how many ticks an agreement can be settled, and whether its money is only held at first
+    ranking       how many offers a search gives, and for how many ticks one can be taken
+    matching      what taking an offer does, and for how many ticks a certificate can be redeemed
     supply        how many units beyond the stock an agreement may be made for
     fulfilment    in how many ticks goods arrive, and what helps when they don't
 
@@ -13,11 +15,14 @@ A policy that isn't there limits nothing. Policies are public. Not here: applyin
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ..bodies import Text
 from ..canonical import Id
 from ..tables import State
 from ..world import Act, Shown
 from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
+from .talk import LAST_TICK, tick_of
 from .terms import CommerceAction, CommerceRow, Condition, PolicyId, Quantity, Stock, Tick
 
 RETURNS = "returns"
@@ -25,6 +30,8 @@ CART = "cart"
 NEGOTIATION = "negotiation"
 SETTLEMENT = "settlement"
 SUPPLY = "supply"
+RANKING = "ranking"
+MATCHING = "matching"
 FULFILMENT = "fulfilment"
 
 
@@ -40,6 +47,8 @@ class Policy(CommerceRow, frozen=True):
     deadline_ticks: Tick | None = None
     holds: bool = False
     max_backorder: Stock = 0
+    max_results: Quantity | None = None
+    acceptance: Literal["settle", "certificate"] = "settle"
     remedies: dict[Id, tuple[Id, ...]] | None = None
     text: Text = ""
 
@@ -54,6 +63,12 @@ def policy_of(state: State, key: str) -> Policy:
     """The policy, or one that limits nothing."""
     found: Policy | None = state.get("policy", key)
     return _NO_LIMITS if found is None else found
+
+
+def last_tick(state: State, key: str) -> int | None:
+    """The last tick of what begins now under a policy; None where it sets no such end."""
+    ticks = policy_of(state, key).deadline_ticks
+    return None if ticks is None else min(tick_of(state) + ticks, LAST_TICK)
 
 
 def _get(state: State, act: Act) -> Verdict:

@@ -35,7 +35,8 @@ class Rule(NamedTuple):
     """One action of the market.
 
     ``checks`` names its refusals in the order of checks; ``roles`` is None
-    where every role may send it.
+    where every role may send it. What is unaddressed is sent to nobody, as
+    queries are.
     """
 
     action: type[msgspec.Struct]
@@ -44,6 +45,7 @@ class Rule(NamedTuple):
     checks: tuple[str, ...] = ()
     roles: frozenset[str] | None = None
     is_query: bool = False
+    is_unaddressed: bool = False
 
 
 class Machine(NamedTuple):
@@ -90,6 +92,18 @@ def fresh(state: State, table: str, stem: str) -> str:
     while state.get(table, key) is not None:
         key += "x"
     return key
+
+
+def start_keys(state: State, table: str, party: str, columns: Sequence[str]) -> Sequence[str]:
+    """The keys of a table's rows that name the party in one of the columns; no act may add to the table."""
+    name = f"commerce.{table} by party"
+    index: dict[str, list[str]] | None = state.facts.memo.get(name)
+    if index is None:
+        index = state.facts.memo[name] = {}
+        for key, row in state.facts.tables[table].rows.items():
+            for named in dict.fromkeys(getattr(row, column) for column in columns):
+                index.setdefault(named, []).append(key)
+    return index.get(party, ())
 
 
 def shown(state: State, *rows: tuple[str, str]) -> Shown:

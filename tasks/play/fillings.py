@@ -94,7 +94,7 @@ class Filler:
                 if not found:
                     return None
                 act[slot.name] = draws.choice(found)
-            if kind not in self._world.queries and len(self._parties) > 1:
+            if self._world.is_addressed(kind) and len(self._parties) > 1:
                 act["to"] = draws.choice(self._parties)
             if self.fits(act):
                 return act
@@ -115,7 +115,7 @@ class Filler:
 
     def _addressees(self, kind: str, beside: frozenset[str]) -> list[dict[str, str]]:
         """Whom an act is for, first those beside the rows that it names; unsaid where there is no choice."""
-        if kind in self._world.queries or len(self._parties) < 2:
+        if not self._world.is_addressed(kind) or len(self._parties) < 2:
             return [{}]
         near = self._sight.parties(beside)
         return [{"to": party} for party in sorted(self._parties, key=lambda party: party not in near)]

@@ -304,7 +304,7 @@ def _check_addressee(to: Json) -> None:
 
 def _addressee(task: Task, party: str, kind: str, sender: str | None) -> str | None:
     """Whom an act is for that doesn't say: who is answered, else the only other party; a query, nobody."""
-    if kind in task.world.queries:
+    if not task.world.is_addressed(kind):
         return None
     if sender is not None:
         return sender
