@@ -20,12 +20,17 @@ from ..tables import Row
 from ..world import row_fields
 from .agreements import Agreement
 from .books import Posting
+from .cart_rows import cart_problems
 from .catalog import Inventory
+from .evidence import filed
 from .invariants import row_holds
 from .negotiation import Negotiation
+from .offer_rows import offer_problems
 from .orders import Order
 from .payments import Payment, state_of
+from .references import fields_with_names, names_within
 from .talk import CLOCK_KEY
+from .terms import CommerceRow
 
 Typed = dict[str, dict[str, Any]]
 """Rows by table and key."""
@@ -42,6 +47,13 @@ INHERITED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("posting", "payment", ("order", "currency")),
     ("return", "order", ("buyer", "merchant")),
     ("refund_case", "order", ("buyer", "merchant")),
+    ("offer_ranking", "search_session", ("buyer",)),
+    ("offer_ranking", "listing", ("merchant", "currency", "title")),
+    ("match_certificate", "offer_ranking", ("listing", "buyer", "merchant", "currency")),
+    ("match_certificate", "listing", ("merchant", "currency")),
+    ("match_certificate", "order", ("buyer", "merchant", "currency")),
+    ("mandate_revision", "mandate_authority", ("party", "source")),
+    ("listing_claim", "listing", ("merchant",)),
     ("confirmation", "order", ("buyer", "merchant", "currency")),
 )
 """(table, the column that names a row, columns that are that row's), later ones resting on earlier ones."""
@@ -62,7 +74,10 @@ def check(typed: Typed) -> None:
     Raises:
         WorldError: `facts.row`, naming the first row that is wrong.
     """
-    for problems in (_references, _inherited, _hanging, _rows, _stock, _books):
+    for problems in (
+        _references, _inherited, _hanging, _files,
+        _rows, cart_problems, offer_problems, _stock, _books,
+    ):  # fmt: skip
         for table, key, problem in problems(typed):
             raise wrong(table, key, problem)
 
@@ -105,10 +120,13 @@ def _references(typed: Typed) -> Iterator[Problem]:
     for key in typed["inventory"]:
         if key not in typed["listing"]:
             yield "inventory", key, "is of no listing"
-    for key, order in typed["order"].items():
-        for line in order.lines:
-            if line.listing not in typed["listing"]:
-                yield "order", key, not_there("listing", line.listing)
+    for table, found in typed.items():
+        for key, row in cast("dict[str, Row]", found).items():
+            if not fields_with_names(type(row)):
+                break
+            for other, name in names_within(row):
+                if name not in typed[other]:
+                    yield table, key, not_there(other, name)
 
 
 def _inherited(typed: Typed) -> Iterator[Problem]:
@@ -127,6 +145,14 @@ def _hanging(typed: Typed) -> Iterator[Problem]:
         for key, order in typed["order"].items():
             if sorted(getattr(order, column)) != sorted(hanging.get(key, ())):
                 yield "order", key, f"names others in `{column}` than the rows that name it"
+
+
+def _files(typed: Typed) -> Iterator[Problem]:
+    files, expected = typed["evidence_file"], filed(typed["evidence_record"])
+    for subject in {**files, **expected}:
+        found = files[subject].records if subject in files else ()
+        if sorted(found) != sorted(expected.get(subject, ())):
+            yield "evidence_file", subject, "names other records than those on its subject"
 
 
 def _rows(typed: Typed) -> Iterator[Problem]:
@@ -155,7 +181,7 @@ def _problem(row: Row) -> str | None:
         if row.state not in ("authorized", "voided"):
             return None if row.state == should else f"is `{row.state}`, and its amounts say `{should}`"
         return f"is `{row.state}`, and holds captured money" if row.captured else None
-    return None
+    return row.problem() if isinstance(row, CommerceRow) else None
 
 
 def _stock(typed: Typed) -> Iterator[Problem]:

@@ -22,7 +22,10 @@ from ..errors import WorldError
 from ..tables import Row
 from ..world import StartRows, row_fields
 from .books import Account, Posting, sale
+from .cart_rows import fill_carts, quote_carts
 from .coherence import HANGING, INHERITED, Typed, balances_of, by_order, check, not_there, wrong
+from .evidence import file_evidence
+from .offer_rows import fill_offers, index_reviews
 from .orders import Order
 from .payments import Payment, state_of
 from .talk import CLOCK_KEY
@@ -48,8 +51,11 @@ def complete(rows: StartRows, tables: Mapping[str, type[Row]]) -> StartRows:
         table: {key: _typed(table, key, row, tables[table]) for key, row in found.items()}
         for table, found in written.items()
     }
+    quote_carts(typed)
+    index_reviews(typed)
     _open_books(typed)
     _hang_on_orders(typed)
+    file_evidence(typed)
     check(typed)
     return {table: {key: _plain(row) for key, row in found.items()} for table, found in typed.items()}
 
@@ -77,6 +83,8 @@ def _fill(written: StartRows) -> None:
             _work_out(table, row)
     for key, row in written["inventory"].items():
         _fill_stock(key, row, written["agreement"])
+    fill_carts(written)
+    fill_offers(written)
 
 
 def _work_out(table: str, row: Columns) -> None:
@@ -86,7 +94,7 @@ def _work_out(table: str, row: Columns) -> None:
     elif table == "agreement":
         _put(row, "total", _product(row))
     elif table == "order":
-        _put(row, "total", _lines_total(row.get("lines")))
+        _put(row, "total", _lines_total(row.get("lines"), row.get("charges", 0)))
     elif table == "payment":
         captured, refunded = row.get("captured"), row.get("refunded", 0)
         if isinstance(captured, int) and isinstance(refunded, int):
@@ -109,15 +117,16 @@ def _product(row: Columns) -> int | None:
     return quantity * price if isinstance(quantity, int) and isinstance(price, int) else None
 
 
-def _lines_total(lines: object) -> int | None:
-    if not isinstance(lines, (list, tuple)) or not lines:
+def _lines_total(lines: object, charges: object) -> int | None:
+    if not isinstance(lines, (list, tuple)) or not lines or not isinstance(charges, int):
         return None
-    total = 0
+    total = charges
     for line in cast("list[object]", lines):
-        product = _product(cast("Columns", line)) if isinstance(line, dict) else None
-        if product is None:
+        columns = cast("Columns", line) if isinstance(line, dict) else {}
+        product, discount = _product(columns), columns.get("discount", 0)
+        if product is None or not isinstance(discount, int):
             return None
-        total += product
+        total += product - discount
     return total
 
 

@@ -28,16 +28,24 @@ from . import (
     completion,
     confirmations,
     evidence,
+    friends,
     inquiries,
     invariants,
+    mandates,
+    matching,
     negotiation,
     orders,
+    packing,
     payments,
     policies,
     pricing,
     records,
     refunds,
+    reputation,
     returns,
+    reviews,
+    search,
+    supply,
     talk,
 )
 from . import clock as market_clock
@@ -53,6 +61,12 @@ SUBJECTS: tuple[Subject, ...] = (
     confirmations.SUBJECT,
     payments.SUBJECT,
     books.SUBJECT,
+    search.SUBJECT,
+    matching.SUBJECT,
+    reviews.SUBJECT,
+    reputation.SUBJECT,
+    friends.SUBJECT,
+    mandates.SUBJECT,
     carts.SUBJECT,
     checkout.SUBJECT,
     negotiation.SUBJECT,
@@ -60,6 +74,8 @@ SUBJECTS: tuple[Subject, ...] = (
     agenda.SUBJECT,
     returns.SUBJECT,
     refunds.SUBJECT,
+    packing.SUBJECT,
+    supply.SUBJECT,
     evidence.SUBJECT,
     claims.SUBJECT,
     records.SUBJECT,
@@ -90,16 +106,20 @@ class CommerceWorld(World):
     events = tuple(_STEPS)
     roles: ClassVar = {kind_of(rule.action): rule.roles for rule in RULES.values() if rule.roles is not None}
     queries = frozenset(kind_of(rule.action) for rule in RULES.values() if rule.is_query)
+    unaddressed = frozenset(kind_of(rule.action) for rule in RULES.values() if rule.is_unaddressed)
     clock = kind_of(market_clock.ClockAdvance)
     taking = (
+        "certificate.redeem",
         "cart.checkout",
         "agreement.settle",
         "negotiation.accept",
+        "offer.accept_ranked",
         "cart.request_quote",
         "negotiation.propose",
         "refund.approve",
         "return.receive",
         "return.authorize",
+        "listing.search",
     )
     refusing = ("negotiation.reject", "refund.deny", "return.deny", "purchase.decline")
 

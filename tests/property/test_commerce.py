@@ -59,6 +59,15 @@ ROWS: StartRows = {
         "rb": {"order": "o1", "listing": "l2", "condition": "unused"},
     },
     "refund_case": {"c1": {"order": "o2", "amount": 900}},
+    "evidence_record": {
+        "ea": {"kind": "lab", "issuer": "lab", "subject": "l1", "facts": {"weight_g": 900}},
+        "eb": {"kind": "note", "issuer": "b1", "subject": "o1", "facts": {"seen": True}, "readers": ["m1"]},
+    },
+    "listing_claim": {
+        key: {"listing": "l1", "content": {"metric": "weight_g", "operator": "equals", "value": 900}, **columns}
+        for key, columns in {"ka": {}, "kb": {"state": "published"}}.items()
+    },
+    "inquiry": {"qa": {"asker": "b1", "asked": "m1", "listing": "l1", "attachments": ["eb"]}},
 }
 
 
@@ -72,6 +81,7 @@ def _facts() -> Facts:
 
 
 FACTS = _facts()
+SIDES = ("buyer", "merchant", "asker", "asked")
 WRITES = [kind for kind in WORLD.kinds if kind not in WORLD.queries and kind != "agent.unparsed"]
 
 
@@ -125,7 +135,9 @@ def some(state: State, kind: Any, choice: Choice, table: str | None = None) -> A
         return {
             field.encode_name: some(state, field.type, choice) for field in kind.fields if field.required
         }
-    return {} if isinstance(kind, msgspec.inspect.DictType) else True
+    if isinstance(kind, msgspec.inspect.DictType):
+        return {"size": some(state, kind.value_type, choice)}
+    return True
 
 
 def formed(state: State, choice: Choice) -> Message:
@@ -141,7 +153,7 @@ def formed(state: State, choice: Choice) -> Message:
     for column, table in names.items():
         if table not in ("listing", "policy"):
             row = state.get(table, fields[column])
-            parties = [getattr(row, name) for name in ("buyer", "merchant") if hasattr(row, name)] or parties
+            parties = [getattr(row, side) for side in SIDES if getattr(row, side, None)] or parties
     numbers = {"quantity": max(1, choice.number % 4), "unit_price": choice.number, "amount": choice.number}
     values = {**numbers, "condition": ["unused", "worn"][choice.pick % 2]}
     fields.update({name: value for name, value in values.items() if name in kind.__struct_encode_fields__})
