@@ -33,7 +33,7 @@ class Agenda(CommerceRow, frozen=True):
 
 
 class Due(CommerceRow, frozen=True):
-    """A row of `due`: something that ends after tick ``tick``, and the keys of the nodes below and beside it."""
+    """A row of `due`: what ends after tick ``tick``, and the keys of the nodes below and beside it."""
 
     tick: Tick
     child: Id | None = None

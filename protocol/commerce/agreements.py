@@ -1,9 +1,12 @@
 """Agreements: a price both sides took, units set aside, and the settlement that pays for them.
 
     agreed ─► settled       order, payment and postings are made; the units leave the stock
-    agreed ─► expired
+    agreed ─► expired       the tick until which it could be settled has passed (`clock`)
 
-    settle = agreement.settled + order.settled + payment.captured + ledger.posted + stock.sold
+    settle = agreement.settled [+ stock.reserved] + a sale (`sales`) + confirmation.made
+
+Units that no stock was set aside for are taken from what is available when the agreement is settled; what
+is not there then either is still to come, for a buyer who allows that, and otherwise nothing is bought.
 
 A buyer who wants nothing of what is offered says so with `purchase.decline`, which binds nobody.
 Not here: how the price came about (`negotiation`).
@@ -20,10 +23,12 @@ from ..canonical import Id
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .agenda import enter
-from .orders import Line
-from .payments import PaymentCaptured
+from .catalog import Inventory, StockReserved
+from .confirmations import confirmed
+from .orders import Line, Order
 from .sales import Sale, paid
-from .subject import Events, Machine, Rule, Subject, Verdict, misdirected, own, shown, unknown
+from .subject import Events, Machine, Rule, Subject, Verdict, misdirected, own, shown_lists, unknown
+from .talk import tick_of
 from .terms import (
     BUYER,
     AgreementId,
@@ -44,7 +49,8 @@ from .terms import (
 class Agreement(CommerceRow, frozen=True):
     """A row of `agreement`; ``total`` is quantity × unit price.
 
-    ``short`` counts the units of it that no stock is set aside for; after tick ``expires`` it can't be settled.
+    ``short`` counts the units of it that no stock is set aside for; after tick ``expires`` it can't be
+    settled.
     """
 
     listing: ListingId
@@ -67,9 +73,14 @@ class Agreement(CommerceRow, frozen=True):
 
 
 class AgreementSettle(CommerceAction, frozen=True, tag="agreement.settle"):
-    """Pays for an agreement; its units are then the buyer's. Sent to the merchant."""
+    """Pays for an agreement; its units are then the buyer's. Sent to the merchant.
+
+    Where fewer units are there than agreed, nothing is bought, unless `allow_partial`: then what is there is
+    paid, and the price of what is still to come is held.
+    """
 
     agreement: AgreementId
+    allow_partial: bool = False
 
 
 class PurchaseDecline(CommerceAction, frozen=True, tag="purchase.decline"):
@@ -123,23 +134,43 @@ def _settle(state: State, act: Act) -> Verdict:
         return misdirected("agreement.addressee", act)
     if found.state != "agreed":
         return Refusal("agreement.state", {"agreement": action.agreement, "state": found.state})
-    return Accepted(_settlement(state, act.seq, action.agreement, found))
+    if found.expires is not None and tick_of(state) > found.expires:
+        return Refusal("agreement.expired", {"agreement": action.agreement, "expires": found.expires})
+    stock: Inventory | None = state.get("inventory", found.listing) if found.short else None
+    more = 0 if stock is None else min(found.short, stock.available)
+    if more < found.short and not action.allow_partial:
+        return Refusal("stock.short", {"listing": found.listing, "quantity": found.quantity})
+    return Accepted(_settlement(state, act, found, more))
 
 
-def _settlement(state: State, seq: int, key: str, agreement: Agreement) -> list[msgspec.Struct]:
-    line = Line(agreement.listing, agreement.quantity, agreement.unit_price)
+def _settlement(state: State, act: Act, agreement: Agreement, more: int) -> list[msgspec.Struct]:
+    """The events of a settlement that takes `more` units beyond those set aside."""
+    key: str = act.action.agreement
+    line = Line(
+        agreement.listing, agreement.quantity, agreement.unit_price, short=agreement.short - more
+    )
     sale = Sale(
         agreement.buyer, agreement.merchant, (line,), agreement.total, agreement.currency, agreement=key
     )
-    made = paid(state, str(seq), sale)
-    return [AgreementSettled(key, made.order), *made.events]
+    made = paid(state, str(act.seq), sale)
+    reserved = [StockReserved(agreement.listing, more)] if more else []
+    confirmation = confirmed(state, act, made.order, agreement, agreement.total)
+    return [AgreementSettled(key, made.order), *reserved, *made.events, confirmation]
 
 
 def _show_settled(state: State, act: Act, events: Events) -> Shown:
-    captured = events[2]
-    assert isinstance(captured, PaymentCaptured)
-    made = ("order", captured.order), ("payment", captured.payment)
-    return shown(state, ("agreement", act.action.agreement), *made)
+    settled = events[0]
+    assert isinstance(settled, AgreementSettled)
+    order: Order = state.get("order", settled.order)
+    return shown_lists(
+        state,
+        (
+            ("agreement", (act.action.agreement,)),
+            ("order", (settled.order,)),
+            ("payment", order.payments),
+            ("confirmation", order.confirmations),
+        ),
+    )
 
 
 def _decline(_state: State, act: Act) -> Verdict:
@@ -187,7 +218,13 @@ SUBJECT = Subject(
             AgreementSettle,
             _settle,
             _show_settled,
-            ("agreement.unknown", "agreement.addressee", "agreement.state"),
+            (
+                "agreement.unknown",
+                "agreement.addressee",
+                "agreement.state",
+                "agreement.expired",
+                "stock.short",
+            ),
             BUYER,
         ),
         Rule(PurchaseDecline, _decline, roles=BUYER),
@@ -202,6 +239,7 @@ SUBJECT = Subject(
         "agreement.unknown": "the sender has no such agreement",
         "agreement.addressee": "a settlement is sent to the merchant of the agreement",
         "agreement.state": "the agreement is settled already, or has expired",
+        "agreement.expired": "the tick until which the agreement could be settled has passed",
     },
     machines={
         "agreement": Machine(frozenset({"agreed"}), {"agreed": frozenset({"settled", "expired"})})

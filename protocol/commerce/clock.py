@@ -23,7 +23,7 @@ from .talk import CLOCK_KEY, LAST_TICK, Clock, tick_of
 from .terms import OPERATOR, CommerceAction, CommerceEvent
 
 MOST = 150
-"""So many agreements expire in one decision at most: their events, with keys as long as keys may be, fit in it."""
+"""How many agreements expire in one decision at most: their events fit in it however long their keys are."""
 
 
 class ClockAdvance(CommerceAction, frozen=True, tag="clock.advance"):

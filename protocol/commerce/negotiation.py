@@ -6,6 +6,7 @@
                        └─ withdraw ─► withdrawn  by the party that made the last offer
 
 The policy `negotiation` may limit the offers, and the ticks until the last offer can't be taken any more.
+An offer for more units than are available can be taken as far as the policy `supply` lets agreements wait.
 Not here: paying for the agreement (`agreements`).
 """
 
@@ -21,9 +22,9 @@ from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .agreements import AgreementMade
 from .catalog import Inventory, Listing, StockReserved
-from .policies import NEGOTIATION, policy_of
+from .policies import NEGOTIATION, SETTLEMENT, SUPPLY, last_tick, policy_of
 from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, other, own, shown, unknown
-from .talk import LAST_TICK, tick_of
+from .talk import tick_of
 from .terms import (
     BUYER,
     MAX_MONEY,
@@ -145,7 +146,6 @@ def _propose(state: State, act: Act) -> Verdict:
         return misdirected("negotiation.addressee", act)
     if action.quantity * action.unit_price > MAX_MONEY:
         return _too_much(action.quantity, action.unit_price)
-    ticks = policy_of(state, NEGOTIATION).deadline_ticks
     proposed = NegotiationProposed(
         negotiation=fresh(state, "negotiation", f"n{act.seq}"),
         listing=action.listing,
@@ -153,7 +153,7 @@ def _propose(state: State, act: Act) -> Verdict:
         merchant=listing.merchant,
         quantity=action.quantity,
         unit_price=action.unit_price,
-        deadline=None if ticks is None else min(tick_of(state) + ticks, LAST_TICK),
+        deadline=last_tick(state, NEGOTIATION),
     )
     return Accepted([proposed])
 
@@ -181,7 +181,8 @@ def _accept(state: State, act: Act) -> Verdict:
     if _is_late(state, found):
         return _late(key, found)
     stock: Inventory | None = state.get("inventory", found.listing)
-    if stock is None or stock.available < found.quantity:
+    short = found.quantity if stock is None else max(0, found.quantity - stock.available)
+    if stock is None or short > policy_of(state, SUPPLY).max_backorder:
         return Refusal("stock.short", {"listing": found.listing, "quantity": found.quantity})
     made = AgreementMade(
         agreement=fresh(state, "agreement", f"a{act.seq}"),
@@ -193,8 +194,10 @@ def _accept(state: State, act: Act) -> Verdict:
         unit_price=found.unit_price,
         total=found.quantity * found.unit_price,
         currency=state.get("listing", found.listing).currency,
+        short=short,
+        expires=last_tick(state, SETTLEMENT),
     )
-    return Accepted([NegotiationAccepted(key), made, StockReserved(found.listing, found.quantity)])
+    return Accepted([NegotiationAccepted(key), made, StockReserved(found.listing, found.quantity - short)])
 
 
 def _reject(state: State, act: Act) -> Verdict:
@@ -339,7 +342,6 @@ SUBJECT = Subject(
         "negotiation.expired": "the tick until which the offer could be taken has passed",
         "negotiation.rounds": "the policy allows no further offer",
         "negotiation.total": "quantity times price is more than an amount may be",
-        "stock.short": "fewer units are available",
     },
     machines={
         "negotiation": Machine(

@@ -71,8 +71,8 @@ class Order(CommerceRow, frozen=True):
     """A row of `order`; one without ``lines`` stands for a single unit of something.
 
     ``charges`` is what was added to its lines: shipping, fees, tax. ``placed`` is the tick at which it was
-    made, ``promised`` the one by which it should be there; ``tier`` and ``prior_orders`` are what the merchant
-    knows of the buyer: their standing, and how many orders of theirs were completed before.
+    made, ``promised`` the one by which it should be there; ``tier`` and ``prior_orders`` are what the
+    merchant knows of the buyer: their standing, and how many orders of theirs were completed before.
     """
 
     buyer: Id
@@ -300,7 +300,7 @@ SUBJECT = Subject(
     },
     refusals={
         "order.unknown": "there is no such order, or it isn't the sender's",
-        "order.addressee": "what becomes of an order is sent to a party of it, the other one where there is one",
+        "order.addressee": "what becomes of an order is sent to its other party, or by an operator to either",
         "order.state": "the order is not in a state for this",
     },
     machines={

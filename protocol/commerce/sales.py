@@ -1,21 +1,32 @@
-"""A sale that is paid at once: all that it makes, wherever its price came from.
+"""A sale: all that it makes, wherever its price came from.
 
-    sale = order.settled + payment.captured + ledger.posted + stock.sold, once for each line
+    settled             order.settled + payment.captured + ledger.posted + stock.sold, once for each line
+    partially settled   the same for the units that are there; the price of those to come is held
+    backordered         no unit is there: the whole price is held
+    accepted            where the policy `settlement` holds payments: the price is held, units stay set aside
 
 The units sold are those set aside before. Not here: what is sold at which price (`agreements`, `carts`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
 
 from ..tables import State
 from .books import Entry, entered, sale
-from .catalog import StockSold
-from .orders import Line, OrderSettled
-from .payments import PaymentCaptured
+from .orders import (
+    Line,
+    OrderAccepted,
+    OrderBackordered,
+    OrderPartiallySettled,
+    OrderSettled,
+    paid_state,
+)
+from .payments import PaymentAuthorized, PaymentCaptured, sold
+from .policies import SETTLEMENT, policy_of
 from .subject import fresh
 
 
@@ -33,35 +44,57 @@ class Sale(NamedTuple):
 
 
 class Paid(NamedTuple):
-    """The events of a sale, and the keys of what they make."""
+    """The events of a sale, and the keys of what they make; the order's own event is the first."""
 
     order: str
-    payment: str
+    payments: tuple[str, ...]
     events: list[msgspec.Struct]
 
 
 def paid(state: State, stem: str, what: Sale) -> Paid:
     """A sale, its rows' keys made of ``stem``: one for each sale that a decision makes."""
     order = fresh(state, "order", f"o{stem}")
-    payment = fresh(state, "payment", f"p{stem}")
-    buyer, merchant, total, currency = what.buyer, what.merchant, what.total, what.currency
-    return Paid(
-        order,
-        payment,
-        [
-            OrderSettled(
-                order=order,
-                agreement=what.agreement,
-                buyer=buyer,
-                merchant=merchant,
-                total=total,
-                currency=currency,
-                lines=what.lines,
-                order_group=what.order_group,
-                charges=what.charges,
-            ),
-            PaymentCaptured(payment, order, total, currency),
-            entered(state, Entry(f"e{stem}", order, payment, currency), sale(buyer, merchant, total)),
-            *(StockSold(line.listing, line.quantity) for line in what.lines),
-        ],
-    )
+    outcome = "accepted" if policy_of(state, SETTLEMENT).holds else paid_state(what.lines)
+    held = what.total if outcome in ("accepted", "backordered") else min(what.total, _waiting(what.lines))
+    events: list[msgspec.Struct] = [
+        _MADE[outcome](
+            order=order,
+            agreement=what.agreement,
+            buyer=what.buyer,
+            merchant=what.merchant,
+            total=what.total,
+            currency=what.currency,
+            lines=what.lines,
+            order_group=what.order_group,
+            charges=what.charges,
+        )
+    ]
+    payments: list[str] = []
+    if outcome in ("settled", "partially_settled"):
+        payments.append(fresh(state, "payment", f"p{stem}"))
+        events.extend(_captured(state, stem, order, payments[0], what._replace(total=what.total - held)))
+    if outcome != "settled":
+        payments.append(fresh(state, "payment", f"h{stem}"))
+        events.append(PaymentAuthorized(payments[-1], order, held, what.currency))
+    if outcome != "accepted":
+        events.extend(sold(what.lines))
+    return Paid(order, tuple(payments), events)
+
+
+def _waiting(lines: tuple[Line, ...]) -> int:
+    """The price of the units that are still to come."""
+    return sum(line.short * line.unit_price for line in lines)
+
+
+def _captured(state: State, stem: str, order: str, payment: str, what: Sale) -> Iterator[msgspec.Struct]:
+    yield PaymentCaptured(payment, order, what.total, what.currency)
+    entry = Entry(f"e{stem}", order, payment, what.currency)
+    yield entered(state, entry, sale(what.buyer, what.merchant, what.total))
+
+
+_MADE = {
+    "settled": OrderSettled,
+    "partially_settled": OrderPartiallySettled,
+    "backordered": OrderBackordered,
+    "accepted": OrderAccepted,
+}
