@@ -14,6 +14,7 @@ Not here: what finds it (`test_conduct`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partialmethod
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -22,6 +23,7 @@ from small_task import LOOK, NAME, SECRET, TEXT, Says, changed, propose, task_of
 
 from tollbook.ledger.blobs import facts_blob, task_blob
 from tollbook.ledger.plan import Plan, Seat
+from tollbook.ledger.voice import Voice
 from tollbook.ledger.writer import Keeper, Writer
 from tollbook.protocol.bodies import Agent as Stated
 from tollbook.protocol.bodies import Origin, Outcome, TaskRef
@@ -47,6 +49,7 @@ class Line(NamedTuple):
     action: Action
     to: str | None
     reply_to: int | None
+    key: str | None = None
 
     def but(self, **fields: Any) -> Line:
         """The line with other fields of its action."""
@@ -95,8 +98,14 @@ class _Crooked(Play):
         line = Line(party, action, to, reply_to)
         trick = self.tricks.get(self.place)
         self.place += 1
-        said = [super(_Crooked, self)._say(*each) for each in (trick(line) if trick else [line])]
+        said = [self._said(each) for each in (trick(line) if trick else [line])]
         return said[-1] if said else self._unsaid
+
+    def _said(self, line: Line) -> Said:
+        if line.key is None:
+            return super()._say(*line[:4])
+        with mock.patch.object(Voice, "form", partialmethod(Voice.form, key=line.key)):
+            return super()._say(*line[:4])
 
     @property
     def _unsaid(self) -> Said:
@@ -112,7 +121,7 @@ class _CrookedDesk(LedgerDesk):
 
     def seal(self, outcome: Outcome) -> None:
         for line in self._deviation.at_end:
-            self.say(*line)
+            self.say(*line[:4])
         super().seal(self._deviation.sealed or outcome)
 
 
@@ -268,6 +277,7 @@ SCRIPTS = (
     Deviation("conduct.reply_to", 27, "it answers another message", {12: sent(reply_to=19)}),
     Deviation("conduct.reply_to", 27, "it answers no message", {12: sent(reply_to=None)}),
     Deviation("conduct.reply_to", 3, "it answers before anybody spoke", {0: sent(reply_to=1)}),
+    Deviation("conduct.key", 21, "it gives its message a key", {9: sent(key="k1")}),
     Deviation("conduct.to", 21, "it answers to another party", {9: sent(to="friend")}),
     Deviation("conduct.to", 15, "it tells another party", {6: sent(to="friend")}),
     Deviation("conduct.to", 21, "it answers to nobody", {9: sent(to=None)}),

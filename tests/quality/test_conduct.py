@@ -82,6 +82,7 @@ def test_the_count_of_what_is_found(court: Court) -> None:
         "conduct.case": 2,
         "conduct.extra": 9,
         "conduct.facts": 5,
+        "conduct.key": 1,
         "conduct.omitted": 2,
         "conduct.order": 12,
         "conduct.outcome": 6,
@@ -101,7 +102,7 @@ def test_a_run_found_wanting_is_an_exit_code(court: Court) -> None:
     assert Exit.FOUND_FALSE == whole.exit
     assert f"{len(DEVIATIONS)} runs, {len(DEVIATIONS) - found} good, {found} findings" in whole.stdout
     first = {deviation.code: name_of(deviation) for deviation in reversed(DEVIATIONS)}
-    assert 14 == len(first)
+    assert 15 == len(first)
     for code, name in first.items():
         ran = verify(court, court.tried[name].audit.run)
         assert (Exit.FOUND_FALSE if code else Exit.GOOD) == ran.exit
