@@ -75,7 +75,7 @@ class SearchSession(CommerceRow, frozen=True):
 
 
 class OfferRanking(CommerceRow, frozen=True):
-    """A row of `offer_ranking`: a listing as it was shown at its rank, from 1; good until tick ``expires``."""
+    """A row of `offer_ranking`: a listing as it was shown at its rank, from 1; open until ``expires``."""
 
     search_session: SearchSessionId
     listing: ListingId
