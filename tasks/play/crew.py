@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from ...ledger.forks import CAN_FORK
@@ -31,6 +32,7 @@ J = TypeVar("J")
 R = TypeVar("R")
 
 
+_GRACE_SECONDS = 5.0
 _BUG = "this is a bug in tollbook: please report it; `--jobs 1` with TOLLBOOK_DEBUG=1 shows where it happened"
 
 
@@ -176,10 +178,18 @@ def _crew(play: Callable[[Keeper, J], Any], count: int, jobs: Sequence[J]) -> Ge
             process.start()
             theirs.close()
             pipes.append(ours)
-            stack.callback(process.join)
-            stack.callback(process.terminate)
+            stack.callback(_end, process)
             stack.callback(ours.close)
         yield pipes
+
+
+def _end(process: BaseProcess) -> None:
+    """Ends a worker, which lets go of its agent; one that was just going to wait may miss the signal."""
+    process.terminate()
+    process.join(_GRACE_SECONDS)
+    if process.is_alive():
+        process.kill()
+        process.join()
 
 
 def _work(
