@@ -10,7 +10,9 @@ order's row names its confirmations, and `order.get` shows them.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, cast
+
+import msgspec
 
 from ..bodies import Made
 from ..canonical import Id, Index
@@ -78,7 +80,7 @@ def confirmed(  # noqa: PLR0913 - an act, what it came to, and its place among t
         order=order,
         buyer=concerned.buyer,
         merchant=concerned.merchant,
-        act=kind_of(type(act.action)),
+        act=kind_of(cast("type[msgspec.Struct]", type(act.action))),
         amount=amount,
         message=act.seq,
         tick=tick_of(state),

@@ -22,6 +22,7 @@ from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .books import Entry, entered, sale
 from .catalog import StockSold
+from .confirmations import confirmed
 from .orders import Line, Order, OrderPaid, order_named
 from .subject import (
     ALLOWED,
@@ -192,7 +193,9 @@ def _capture(state: State, act: Act) -> Verdict:
         return misdirected("order.addressee", act)
     if order.state != "accepted":
         return Refusal("order.state", {"order": key, "state": order.state})
-    return Accepted(paying(state, str(act.seq), key, order))
+    events = paying(state, str(act.seq), key, order)
+    amount = sum(event.amount for event in events if isinstance(event, HoldCaptured))
+    return Accepted([*events, confirmed(state, act, key, order, amount)])
 
 
 def _authorized(state: State, event: PaymentAuthorized) -> None:

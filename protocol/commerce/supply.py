@@ -153,6 +153,7 @@ SUBJECT = Subject(
             _show,
             ("listing.unknown", "stock.unknown", "supply.authority", "supply.expired", "supply.eta"),
             MERCHANT | OPERATOR,
+            is_unaddressed=True,
         ),
     ),
     events={SupplyUpdated: _updated},
