@@ -1,6 +1,7 @@
 """Buying a quoted cart: one checkout, one order for each merchant, all of them or none.
 
-    checkout = cart.checked_out + stock.reserved, once for each line + a sale for each merchant (`sales`)
+    checkout = cart.checked_out + stock.reserved, once for each line
+             + a sale (`sales`) and confirmation.made for each merchant
 
 The orders of a checkout are a group. Each is paid by itself, by what its merchant's part of the quote
 says, its discounts and charges included. Not here: what a cart costs (`carts`, `quoting`).
@@ -16,7 +17,8 @@ from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .carts import Quote
 from .catalog import Inventory, StockReserved
-from .orders import Line
+from .confirmations import confirmed
+from .orders import Line, Order
 from .quoting import MerchantQuote
 from .sales import Sale, paid
 from .subject import Events, Rule, Subject, Verdict, fresh, misdirected, own, shown_lists, unknown
@@ -79,7 +81,7 @@ def _checkout(state: State, act: Act) -> Verdict:
         stock: Inventory | None = state.get("inventory", line.listing)
         if stock is None or stock.available < line.quantity:
             return Refusal("stock.short", {"listing": line.listing, "quantity": line.quantity})
-    return Accepted(_bought(state, act.seq, action.cart_quote, found))
+    return Accepted(_bought(state, act, found))
 
 
 def _concerns(found: Quote, to: str | None) -> bool:
@@ -88,18 +90,20 @@ def _concerns(found: Quote, to: str | None) -> bool:
     return to is None or any(to == part.merchant for part in found.quotes)
 
 
-def _bought(state: State, seq: int, key: str, found: Quote) -> list[msgspec.Struct]:
-    group = fresh(state, "order_group", f"g{seq}")
-    sales = [
-        paid(state, str(seq) if place == 1 else f"{seq}_{place}", _sale(found, part, group))
-        for place, part in enumerate(found.quotes, 1)
-    ]
-    orders = tuple(made.order for made in sales)
+def _bought(state: State, act: Act, found: Quote) -> list[msgspec.Struct]:
+    group = fresh(state, "order_group", f"g{act.seq}")
+    orders: list[str] = []
+    events: list[msgspec.Struct] = []
+    for place, part in enumerate(found.quotes, 1):
+        sale = _sale(found, part, group)
+        made = paid(state, str(act.seq) if place == 1 else f"{act.seq}_{place}", sale)
+        orders.append(made.order)
+        events += [*made.events, confirmed(state, act, made.order, sale, sale.total, place)]
     total = sum(part.total for part in found.quotes)
     return [
-        CartCheckedOut(key, group, found.buyer, orders, total, found.currency),
+        CartCheckedOut(act.action.cart_quote, group, found.buyer, tuple(orders), total, found.currency),
         *(StockReserved(line.listing, line.quantity) for line in found.lines),
-        *(event for made in sales for event in made.events),
+        *events,
     ]
 
 
@@ -118,14 +122,15 @@ def _sale(found: Quote, part: MerchantQuote, group: str) -> Sale:
 def _show_bought(state: State, act: Act, events: Events) -> Shown:
     bought = events[0]
     assert isinstance(bought, CartCheckedOut)
-    payments = tuple(payment for order in bought.orders for payment in state.get("order", order).payments)
+    orders: list[Order] = [state.get("order", key) for key in bought.orders]
     return shown_lists(
         state,
         (
             ("cart_quote", (act.action.cart_quote,)),
             ("order_group", (bought.order_group,)),
             ("order", bought.orders),
-            ("payment", payments),
+            ("payment", [key for order in orders for key in order.payments]),
+            ("confirmation", [key for order in orders for key in order.confirmations]),
         ),
     )
 

@@ -232,6 +232,9 @@ def test_a_checkout_makes_an_order_for_each_merchant_in_one_group(market: Any) -
     assert [("captured", 516), ("captured", 907)] == [
         (row["state"], row["captured"]) for row in bought["payment"]
     ]
+    assert [(order["id"], "cart.checkout", order["total"]) for order in orders] == [
+        (row["order"], row["act"], row["amount"]) for row in bought["confirmation"]
+    ]
     for merchant, order, amount in (("m1", orders[0], 516), ("m2", orders[1], 907)):
         history = market.see(merchant, "ledger.history", order=order["id"])["posting"]
         assert [("buyer:b1", -amount), (f"merchant:{merchant}", amount)] == [
