@@ -64,8 +64,23 @@ ROWS: StartRows = {
         "eb": {"kind": "note", "issuer": "b1", "subject": "o1", "facts": {"seen": True}, "readers": ["m1"]},
     },
     "listing_claim": {
-        key: {"listing": "l1", "content": {"metric": "weight_g", "operator": "equals", "value": 900}, **columns}
+        key: {
+            "listing": "l1",
+            "content": {"metric": "weight_g", "operator": "equals", "value": 900},
+            **columns,
+        }
         for key, columns in {"ka": {}, "kb": {"state": "published"}}.items()
+    },
+    "pricing": {
+        "m1": {
+            "tiers": [{"listings": ["l1"], "steps": [{"quantity": 2, "unit_price": 900}]}],
+            "bundles": [{"parts": [{"listing": "l1", "quantity": 1}], "discount": 30}],
+            "charges": [{"kind": "tax", "subtotal_rate_bps": 333}],
+        }
+    },
+    "cart_quote": {
+        key: {"buyer": buyer, "lines": [{"listing": listing, "quantity": 1}], "merchant": merchant}
+        for key, buyer, listing, merchant in [("va", "b1", "l1", None), ("vb", "b2", "l2", "m2")]
     },
     "inquiry": {"qa": {"asker": "b1", "asked": "m1", "listing": "l1", "attachments": ["eb"]}},
 }
@@ -132,9 +147,7 @@ def some(state: State, kind: Any, choice: Choice, table: str | None = None) -> A
     if isinstance(kind, msgspec.inspect.UnionType):
         return some(state, kind.types[0], choice, table)
     if isinstance(kind, msgspec.inspect.StructType):
-        return {
-            field.encode_name: some(state, field.type, choice) for field in kind.fields if field.required
-        }
+        return {field.encode_name: some(state, field.type, choice) for field in kind.fields if field.required}
     if isinstance(kind, msgspec.inspect.DictType):
         return {"size": some(state, kind.value_type, choice)}
     return True
