@@ -66,6 +66,10 @@ class Agreement(CommerceRow, frozen=True):
     short: Stock = 0
     expires: Tick | None = None
 
+    def problem(self) -> str | None:
+        """What the row says against itself."""
+        return "has more units that are short than it has units" if self.short > self.quantity else None
+
     @property
     def set_aside(self) -> int:
         """How many of its units are reserved for it while it is agreed."""

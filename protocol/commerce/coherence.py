@@ -21,8 +21,8 @@ from ..world import row_fields
 from .agreements import Agreement
 from .books import Posting
 from .cart_rows import cart_problems
-from .catalog import Inventory
 from .evidence import filed
+from .fulfilment_rows import fulfilment_problems
 from .invariants import row_holds
 from .negotiation import Negotiation
 from .offer_rows import offer_problems
@@ -55,6 +55,8 @@ INHERITED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("mandate_revision", "mandate_authority", ("party", "source")),
     ("listing_claim", "listing", ("merchant",)),
     ("confirmation", "order", ("buyer", "merchant", "currency")),
+    ("packing", "order", ("buyer", "merchant")),
+    ("shipment", "order", ("buyer", "merchant")),
 )
 """(table, the column that names a row, columns that are that row's), later ones resting on earlier ones."""
 
@@ -64,6 +66,8 @@ HANGING = (
     ("return", "returns"),
     ("refund_case", "refund_cases"),
     ("confirmation", "confirmations"),
+    ("packing", "packings"),
+    ("shipment", "shipments"),
 )
 """(table, the column of its order that names such rows)."""
 
@@ -76,7 +80,7 @@ def check(typed: Typed) -> None:
     """
     for problems in (
         _references, _inherited, _hanging, _files,
-        _rows, cart_problems, offer_problems, _stock, _books,
+        _rows, cart_problems, offer_problems, fulfilment_problems, _books,
     ):  # fmt: skip
         for table, key, problem in problems(typed):
             raise wrong(table, key, problem)
@@ -105,7 +109,8 @@ def by_order(rows: Mapping[str, Any]) -> dict[str, list[str]]:
     """The keys of rows that hang on orders, by order."""
     hanging: dict[str, list[str]] = {}
     for key, row in rows.items():
-        hanging.setdefault(row.order, []).append(key)
+        if row.order is not None:
+            hanging.setdefault(row.order, []).append(key)
     return hanging
 
 
@@ -184,23 +189,13 @@ def _problem(row: Row) -> str | None:
     return row.problem() if isinstance(row, CommerceRow) else None
 
 
-def _stock(typed: Typed) -> Iterator[Problem]:
-    agreed: dict[str, int] = {}
-    for key, agreement in typed["agreement"].items():
-        if agreement.state == "agreed":
-            agreed[agreement.listing] = agreed.get(agreement.listing, 0) + agreement.quantity
-            row: Inventory | None = typed["inventory"].get(agreement.listing)
-            if row is None or row.reserved < agreed[agreement.listing]:
-                yield "agreement", key, f"has units that no stock of `{agreement.listing}` reserves"
-
-
 def _books(typed: Typed) -> Iterator[Problem]:
     entries: dict[tuple[str, str], int] = {}
     paid: dict[str, int] = {}
     for posting in typed["posting"].values():
         entry = posting.entry, posting.currency
         entries[entry] = entries.get(entry, 0) + posting.amount
-        if posting.account.startswith("buyer:"):
+        if posting.payment is not None and posting.account.startswith("buyer:"):
             paid[posting.payment] = paid.get(posting.payment, 0) - posting.amount
     for key, posting in typed["posting"].items():
         if entries[posting.entry, posting.currency]:

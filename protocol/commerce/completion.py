@@ -25,6 +25,7 @@ from .books import Account, Posting, sale
 from .cart_rows import fill_carts, quote_carts
 from .coherence import HANGING, INHERITED, Typed, balances_of, by_order, check, not_there, wrong
 from .evidence import file_evidence
+from .fulfilment_rows import fill_fulfilment, fill_hold, plan_agenda
 from .offer_rows import fill_offers, index_reviews
 from .orders import Order
 from .payments import Payment, state_of
@@ -53,6 +54,7 @@ def complete(rows: StartRows, tables: Mapping[str, type[Row]]) -> StartRows:
     }
     quote_carts(typed)
     index_reviews(typed)
+    plan_agenda(typed)
     _open_books(typed)
     _hang_on_orders(typed)
     file_evidence(typed)
@@ -81,8 +83,7 @@ def _fill(written: StartRows) -> None:
                 for name in columns:
                     _put(row, name, source.get(name))
             _work_out(table, row)
-    for key, row in written["inventory"].items():
-        _fill_stock(key, row, written["agreement"])
+    fill_fulfilment(written)
     fill_carts(written)
     fill_offers(written)
 
@@ -96,6 +97,7 @@ def _work_out(table: str, row: Columns) -> None:
     elif table == "order":
         _put(row, "total", _lines_total(row.get("lines"), row.get("charges", 0)))
     elif table == "payment":
+        fill_hold(row)
         captured, refunded = row.get("captured"), row.get("refunded", 0)
         if isinstance(captured, int) and isinstance(refunded, int):
             _put(row, "state", state_of(captured, refunded))
@@ -128,23 +130,6 @@ def _lines_total(lines: object, charges: object) -> int | None:
             return None
         total += product - discount
     return total
-
-
-def _fill_stock(key: str, row: Columns, agreements: Mapping[str, Columns]) -> None:
-    if "reserved" not in row:
-        row["reserved"] = sum(
-            quantity
-            for agreement in agreements.values()
-            if agreement.get("listing") == key and agreement.get("state", "agreed") == "agreed"
-            for quantity in [agreement.get("quantity")]
-            if isinstance(quantity, int)
-        )
-    reserved, on_hand, available = row["reserved"], row.get("on_hand"), row.get("available")
-    if isinstance(reserved, int):
-        if on_hand is None and isinstance(available, int):
-            row["on_hand"] = available + reserved
-        elif available is None and isinstance(on_hand, int):
-            row["available"] = on_hand - reserved
 
 
 def _plain(row: Row) -> Columns:

@@ -29,6 +29,7 @@ from ..bodies import Made, Text
 from ..canonical import Id
 from ..tables import State
 from ..world import Act, Shown
+from .reputation import counted
 from .subject import ALLOWED, Events, Machine, Rule, Subject, Verdict, own, shown_lists, unknown
 from .talk import tick_of
 from .terms import (
@@ -96,10 +97,21 @@ class Order(CommerceRow, frozen=True):
     tier: Text = ""
     prior_orders: Stock = 0
 
+    def problem(self) -> str | None:
+        """What the row says against itself."""
+        if any(line.short > line.quantity for line in self.lines):
+            return "has a line with more units that are short than it has units"
+        if self.state in _WAITING and self.state != paid_state(self.lines):
+            return f"is `{self.state}`, and its lines say `{paid_state(self.lines)}`"
+        return None
+
     @property
     def units(self) -> int:
         """How many units were ordered."""
         return sum(line.quantity for line in self.lines) if self.lines else 1
+
+
+_WAITING = ("settled", "partially_settled", "backordered")
 
 
 class OrderGet(CommerceAction, frozen=True, tag="order.get"):
@@ -265,6 +277,7 @@ def _dispatched(state: State, event: OrderDispatched) -> None:
 
 def _delivered(state: State, event: OrderDelivered) -> None:
     _move(state, event.order, "delivered")
+    counted(state, state.get("order", event.order).merchant, fulfilled=1)
 
 
 def _cancelled(state: State, event: OrderCancelled) -> None:
@@ -273,6 +286,7 @@ def _cancelled(state: State, event: OrderCancelled) -> None:
 
 def _returned(state: State, event: OrderReturned) -> None:
     _move(state, event.order, "returned")
+    counted(state, state.get("order", event.order).merchant, returned=1)
 
 
 def _refunded(state: State, event: OrderRefunded) -> None:

@@ -42,6 +42,10 @@ class SupplyState(CommerceRow, frozen=True):
     eta: Tick | None = None
     revision: Stock = 0
 
+    def problem(self) -> str | None:
+        """What the row says against itself."""
+        return "announces units without a tick" if self.incoming and self.eta is None else None
+
 
 class SupplyAuthority(CommerceRow, frozen=True):
     """A row of `supply_authority`: ``holder`` may update the listing's supply up to tick ``expires``."""
