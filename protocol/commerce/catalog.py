@@ -8,7 +8,8 @@
     release   reserved  ─► available     it was not, or its order was called off before it was paid
     restock   back      ─► available     a paid order was called off, or goods came back to be sold again
 
-Listings and stock are public. Not here: who may reserve or buy (`negotiation`, `agreements`).
+Listings and stock are public; a listing's merchant may set its price and its attributes.
+Not here: who may reserve or buy (`negotiation`, `agreements`), finding listings (`search`).
 """
 
 from __future__ import annotations

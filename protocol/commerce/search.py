@@ -12,6 +12,7 @@ Not here: taking an offer (`matching`).
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from typing import Final, Literal
 
 import msgspec
@@ -139,42 +140,49 @@ def _search(state: State, act: Act) -> Verdict:
 
 def _ranked(state: State, action: ListingSearch, session: str) -> list[Ranked]:
     filters = action.filters
-    found: list[tuple[bool, int, str]] = []
+    is_open = filters == _NO_FILTERS
+    found: list[tuple[bool, int, str, Listing]] = []
     for key, score in candidates(index_of(state.facts), action.query, filters.required_features).items():
         listing: Listing = state.get("listing", key)
-        if listing.state == "active" and _meets(state, key, listing, filters):
-            found.append((not listing.sponsored, -score, key))
-    found.sort()
+        if listing.state == "active" and (is_open or _meets(state, key, listing, filters)):
+            found.append((not listing.sponsored, -score, key, listing))
     limit = policy_of(state, RANKING).max_results
-    best = found[: min(MAX_RESULTS if limit is None else limit, MOST_RESULTS)]
+    # A key stands there once, so that nothing is compared beyond it.
+    best = nsmallest(min(MAX_RESULTS if limit is None else limit, MOST_RESULTS), found)
     return [
         Ranked(
             fresh(state, "offer_ranking", f"{session}_{rank}"),
             key,
-            state.get("listing", key).price,
+            listing.price,
             _has_stock(state, key),
-            not unsponsored,
+            listing.sponsored,
         )
-        for rank, (unsponsored, _score, key) in enumerate(best, 1)
+        for rank, (_unsponsored, _score, key, listing) in enumerate(best, 1)
     ]
 
 
+_NO_FILTERS = Filters()
+
+
 def _meets(state: State, key: str, listing: Listing, filters: Filters) -> bool:
-    attributes = listing.attributes
+    has = listing.attributes
     return (
         (filters.price_max is None or listing.price <= filters.price_max)
         and (not filters.in_stock or _has_stock(state, key))
-        and all(feature in listing.features for feature in filters.required_features)
-        and all(_number(attributes, name, most + 1) <= most for name, most in filters.at_most.items())
-        and all(_number(attributes, name, least - 1) >= least for name, least in filters.at_least.items())
-        and all(is_same(attributes.get(name), value) for name, value in filters.equals.items())
+        and (not filters.required_features or set(filters.required_features) <= set(listing.features))
+        and (not filters.at_most or _are_within(has, filters.at_most, -1))
+        and (not filters.at_least or _are_within(has, filters.at_least, 1))
+        and (not filters.equals or all(is_same(has.get(name), each) for name, each in filters.equals.items()))
     )
 
 
-def _number(attributes: Attributes, name: str, otherwise: int) -> int:
-    """The attribute where it is a number, else `otherwise`."""
-    value = attributes.get(name)
-    return value if type(value) is int else otherwise
+def _are_within(attributes: Attributes, bounds: Bounds, sign: int) -> bool:
+    """Whether all these attributes are numbers, and at most (-1) or at least (1) as large as their bounds."""
+    for name, bound in bounds.items():
+        value = attributes.get(name)
+        if type(value) is not int or sign * value < sign * bound:
+            return False
+    return True
 
 
 def _has_stock(state: State, key: str) -> bool:

@@ -59,6 +59,20 @@ ROWS: StartRows = {
         "rb": {"order": "o1", "listing": "l2", "condition": "unused"},
     },
     "refund_case": {"c1": {"order": "o2", "amount": 900}},
+    "search_session": {"s1": {"buyer": "b1"}},
+    "offer_ranking": {
+        "f1": {"search_session": "s1", "listing": "l2"},
+        "f2": {"search_session": "s1", "listing": "l1", "expires": 1},
+    },
+    "match_certificate": {"mc": {"buyer": "b2", "listing": "l1"}},
+    "review": {"v1": {"reviewer": "b1", "listing": "l1", "rating": 4, "order": "o1", "verified": True}},
+    "reputation": {"m1": {"fulfilled": 2, "history": [{"what": "late"}]}},
+    "friendship": {"fr": {"party": "b1", "friend": "b2"}},
+    "mandate_authority": {"ma": {"party": "b1", "source": "principal"}},
+    "mandate_revision": {
+        "m1": {"mandate_authority": "ma", "revision": 1, "changes": {"price": 3}},
+        "m2": {"party": "b1", "source": "mailer", "revision": 2, "previous": "m1"},
+    },
     "evidence_record": {
         "ea": {"kind": "lab", "issuer": "lab", "subject": "l1", "facts": {"weight_g": 900}},
         "eb": {"kind": "note", "issuer": "b1", "subject": "o1", "facts": {"seen": True}, "readers": ["m1"]},
@@ -133,8 +147,11 @@ def named(state: State, table: str, pick: int) -> tuple[str, Any]:
 
 def some(state: State, kind: Any, choice: Choice, table: str | None = None) -> Any:
     """A value of a field that nothing more is known of."""
-    if isinstance(kind, msgspec.inspect.Metadata):
-        return some(state, kind.type, choice, (kind.extra or {}).get("row", table))
+    while isinstance(kind, (msgspec.inspect.Metadata, msgspec.inspect.UnionType)):
+        if isinstance(kind, msgspec.inspect.UnionType):
+            kind = kind.types[0]
+        else:
+            kind, table = kind.type, (kind.extra or {}).get("row", table)
     if isinstance(kind, msgspec.inspect.IntType):
         least, most = kind.ge or 0, kind.le if kind.le is not None else 2**31 - 1
         return min(max(choice.number, least), most)
@@ -144,8 +161,6 @@ def some(state: State, kind: Any, choice: Choice, table: str | None = None) -> A
         return kind.values[choice.pick % len(kind.values)]
     if isinstance(kind, (msgspec.inspect.VarTupleType, msgspec.inspect.ListType)):
         return [some(state, kind.item_type, choice, table)]
-    if isinstance(kind, msgspec.inspect.UnionType):
-        return some(state, kind.types[0], choice, table)
     if isinstance(kind, msgspec.inspect.StructType):
         return {field.encode_name: some(state, field.type, choice) for field in kind.fields if field.required}
     if isinstance(kind, msgspec.inspect.DictType):
@@ -181,7 +196,7 @@ def formed(state: State, choice: Choice) -> Message:
         sender, to = ["b2", "m2", "op"][choice.pick % 3], "b1"
     elif choice.strays == 2:
         to = [None, "m2", "b2"][choice.pick % 3]
-    if to == sender or choice.kind in WORLD.queries:
+    if to == sender or not WORLD.is_addressed(choice.kind):
         to = None
     raw = msgspec.Raw(encode_typed(msgspec.convert(fields, kind)))
     return Message(action=raw, sender=sender, key=choice.key, n=0, reply_to=None, seen=(0, ""), to=to)

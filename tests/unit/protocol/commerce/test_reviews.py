@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from refusal_tables import check_refusal
 
+from tollbook.protocol.commerce.orders import OrderDelivered, OrderReturned
 from tollbook.protocol.errors import WorldError
 from tollbook.protocol.world import StartRows
 
@@ -141,6 +142,14 @@ def test_a_review_without_an_order_counts_for_nothing(market: Any) -> None:
     assert "reputation.unknown" == market.say("b1", "reputation.get", merchant="m2").rule
     assert "review.twice" == market.say("b1", "review.submit", "m2", listing="l3", rating=1).rule
     assert market.say("b2", "review.submit", "m2", listing="l3", rating=1).rule is None
+
+
+def test_what_becomes_of_orders_counts_in_their_merchants_reputation(market: Any) -> None:
+    market.state.put("order", "o2", msgspec.structs.replace(market.row("order", "o2"), state="dispatched"))
+    for event in (OrderDelivered("o2"), OrderReturned("o2")):
+        market.world.evolve(market.state, event)
+    found = market.row("reputation", "m1")
+    assert (4, 1, 1, 4) == (found.fulfilled, found.returned, found.ratings, found.rating_sum)
 
 
 @pytest.mark.parametrize("rating", [0, 6, -1])
