@@ -30,21 +30,27 @@ from .terms import (
     CommerceRow,
     Currency,
     OrderId,
-    PaymentId,
+    OrderIdOrNone,
+    PaymentIdOrNone,
     Tick,
 )
 
 
 class Posting(CommerceRow, frozen=True):
-    """A row of `posting`: what one entry adds to one account."""
+    """A row of `posting`: what one entry adds to one account, for an order; an adjustment is for none."""
 
-    order: OrderId
-    payment: PaymentId
+    order: OrderIdOrNone
+    payment: PaymentIdOrNone
     account: str
     amount: Integer
     entry: Id
     tick: Tick = 0
     currency: Currency = "EUR"
+
+    def problem(self) -> str | None:
+        """As `CommerceRow.problem`."""
+        is_half = (self.order is None) != (self.payment is None)
+        return "names an order or a payment without the other" if is_half else None
 
 
 class Account(CommerceRow, frozen=True):
@@ -75,8 +81,8 @@ class LedgerPosted(CommerceEvent, frozen=True, tag="ledger.posted"):
     """An entry was made in the books."""
 
     entry: str
-    order: str
-    payment: str
+    order: str | None
+    payment: str | None
     currency: str
     tick: int
     legs: tuple[Leg, ...]
@@ -86,8 +92,8 @@ class Entry(NamedTuple):
     """What an entry is made for; ``stem`` is what its key begins with."""
 
     stem: str
-    order: str
-    payment: str
+    order: str | None
+    payment: str | None
     currency: str
 
 
@@ -132,7 +138,8 @@ def _posted(state: State, event: LedgerPosted) -> None:
         balances = {} if account is None else account.balances
         balance = balances.get(event.currency, 0) + leg.amount
         state.put("account", leg.account, Account({**balances, event.currency: balance}))
-    order_named(state, event.order, "postings", [leg.posting for leg in event.legs])
+    if event.order is not None:
+        order_named(state, event.order, "postings", [leg.posting for leg in event.legs])
 
 
 def _get_history(state: State, act: Act) -> Verdict:

@@ -63,7 +63,7 @@ def _money(changed: Mapping[str, list[tuple[str, _Pair]]]) -> str | None:
         amount, currency = posting.amount, posting.currency
         entries[posting.entry, currency] = entries.get((posting.entry, currency), 0) + amount
         moved[posting.account, currency] = moved.get((posting.account, currency), 0) + amount
-        if posting.account.startswith("buyer:"):
+        if posting.payment is not None and posting.account.startswith("buyer:"):
             paid[posting.payment] = paid.get(posting.payment, 0) - amount
     if any(entries.values()):
         return "books"

@@ -26,7 +26,9 @@ Condition = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
 AgreementId = Annotated[Id, msgspec.Meta(extra={"row": "agreement"})]
 CartQuoteId = Annotated[Id, msgspec.Meta(extra={"row": "cart_quote"})]
+DisputeId = Annotated[Id, msgspec.Meta(extra={"row": "dispute"})]
 EvidenceRecordId = Annotated[Id, msgspec.Meta(extra={"row": "evidence_record"})]
+ExchangeId = Annotated[Id, msgspec.Meta(extra={"row": "exchange"})]
 InquiryId = Annotated[Id, msgspec.Meta(extra={"row": "inquiry"})]
 MandateAuthorityId = Annotated[Id, msgspec.Meta(extra={"row": "mandate_authority"})]
 MatchCertificateId = Annotated[Id, msgspec.Meta(extra={"row": "match_certificate"})]
@@ -46,6 +48,7 @@ ShipmentId = Annotated[Id, msgspec.Meta(extra={"row": "shipment"})]
 
 AgreementIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "agreement"})]
 CartQuoteIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "cart_quote"})]
+DisputeIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "dispute"})]
 EvidenceRecordIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "evidence_record"})]
 ListingIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "listing"})]
 MandateAuthorityIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "mandate_authority"})]
@@ -54,12 +57,16 @@ NegotiationIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "negotiati
 OfferRankingIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "offer_ranking"})]
 OrderGroupIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "order_group"})]
 OrderIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "order"})]
+PaymentIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "payment"})]
+RefundCaseIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "refund_case"})]
+RulingIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "ruling"})]
 ShipmentIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "shipment"})]
 SupplyAuthorityIdOrNone = Annotated[Id | None, msgspec.Meta(extra={"row": "supply_authority"})]
 
 BUYER = frozenset({"buyer"})
 MERCHANT = frozenset({"merchant"})
 OPERATOR = frozenset({"operator"})
+ADJUDICATOR = frozenset({"adjudicator"})
 TRADERS = BUYER | MERCHANT
 
 

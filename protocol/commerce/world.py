@@ -17,6 +17,7 @@ from ..errors import WorldError
 from ..tables import Facts, Row, State
 from ..world import Accepted, Act, Refusal, Shown, StartRows, World, kind_of
 from . import (
+    adjustments,
     agenda,
     agreements,
     books,
@@ -65,6 +66,7 @@ SUBJECTS: tuple[Subject, ...] = (
     confirmations.SUBJECT,
     payments.SUBJECT,
     books.SUBJECT,
+    adjustments.SUBJECT,
     search.SUBJECT,
     matching.SUBJECT,
     reviews.SUBJECT,
