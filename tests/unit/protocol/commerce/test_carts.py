@@ -181,7 +181,7 @@ def test_a_refusal_comes_in_its_order_and_changes_nothing(
 
 
 def test_the_market_quotes_at_once_for_each_merchant(market: Any) -> None:
-    (quote,) = market.see("b1", "cart.request_quote", lines=LINES["two"])["cart_quote"]
+    (quote,) = market.see("b1", "cart.request_quote", "m2", lines=LINES["two"])["cart_quote"]
     assert ("quoted", None, 516 + 907, "EUR", 8, None) == tuple(
         quote[name] for name in ("state", "merchant", "grand_total", "currency", "expires", "order_group")
     )
@@ -272,6 +272,11 @@ def test_a_quote_can_be_taken_until_it_expires(market: Any) -> None:
     market.say("operator", "clock.advance")
     late = market.say("b1", "cart.checkout", cart_quote=keys[1])
     assert ("cart.expired", {"cart_quote": keys[1], "expires": 8}) == (late.rule, late.detail)
+
+
+def test_a_quote_near_the_end_of_time_holds_until_then(market: Any) -> None:
+    market.say("operator", "clock.advance", ticks=2**31 - 6)
+    assert 2**31 - 1 == market.say("b1", "cart.request_quote", lines=units(a=1)).events[1].expires
 
 
 def test_without_a_policy_a_quote_holds_for_good(new_market: Any) -> None:

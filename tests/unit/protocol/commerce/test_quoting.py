@@ -37,6 +37,7 @@ TIER = {"listings": ["a"], "steps": [{"quantity": 3, "unit_price": 80}, {"quanti
 PAIR = {"parts": [{"listing": "b", "quantity": 1}, {"listing": "a", "quantity": 2}], "discount": 30}
 WORTH = {"parts": [{"listing": "a", "quantity": 1}], "discount": 40, "limit": 2}
 FREE = {"parts": [{"listing": "c", "quantity": 1}, {"listing": "a", "quantity": 1}], "discount": 1000}
+SAME = {"parts": [{"listing": "a", "quantity": 2}], "discount": 30}
 BOTH = {"listings": ["a", "c"], "steps": [{"quantity": 4, "unit_price": 5}]}
 
 
@@ -61,6 +62,7 @@ ALL = {"stacking": "all"}
         (20,    {},                 {},          20,     {"a": 1, "c": 3}, {"tiers": [BOTH]}),
         (114,   {},                 {},          114,    {"a": 1, "c": 2}, {"tiers": [BOTH]}),
         (450,   {"b": 30},          {},          420,    {"a": 2, "b": 1}, {"bundles": [PAIR]}),
+        (450,   {"b": 30},          {},          420,    {"a": 2, "b": 1}, {"bundles": [PAIR, SAME]}),
         (350,   {},                 {},          350,    {"a": 1, "b": 1}, {"bundles": [PAIR]}),
         (900,   {"b": 60},          {},          840,    {"a": 4, "b": 2}, {"bundles": [PAIR]}),
         (500,   {"a": 80},          {},          420,    {"a": 5},         {"bundles": [WORTH]}),
@@ -92,6 +94,7 @@ def test_carts_worked_out_by_hand(  # noqa: PLR0913 - the columns of a table
     assert (subtotal, total) == (found.subtotal, found.total)
     assert off == {line.listing: line.discount for line in found.lines if line.discount}
     assert added == by_kind(found.charges)
+    assert all(charge.amount for charge in found.charges)
     assert units == {line.listing: line.quantity for line in found.lines}
     assert adds_up(found)
 
