@@ -1,6 +1,6 @@
 """Start rows of fulfilment, as an author writes them: what follows from others, and whether all of it agrees.
 
-    inventory.reserved     what agreements and accepted orders have set aside
+    inventory.reserved     what agreements, accepted orders and authorized exchanges have set aside
     a backordered order    waits for every unit of its lines
     a payment's hold       that is neither captured nor voided yet is authorized
     a shipment             carries the units of its order
@@ -18,6 +18,7 @@ from ..world import StartRows
 from .agenda import AGENDA_KEY, Agenda, Due
 from .agreements import Agreement
 from .catalog import Inventory
+from .exchanges import Exchange
 from .orders import Order
 
 Columns = dict[str, Any]
@@ -61,7 +62,8 @@ def _reserved(written: StartRows) -> dict[str, int]:
     units: dict[str, int] = {}
     agreed = (row for row in written["agreement"].values() if row.get("state", "agreed") == "agreed")
     accepted = (row for row in written["order"].values() if row.get("state") == "accepted")
-    for line in (*agreed, *(line for row in accepted for line in _lines(row))):
+    exchanged = (row for row in written["exchange"].values() if row.get("state") == "authorized")
+    for line in (*agreed, *(line for row in accepted for line in _lines(row)), *exchanged):
         listing, quantity, short = line.get("listing"), line.get("quantity"), line.get("short", 0)
         if isinstance(listing, str) and isinstance(quantity, int) and isinstance(short, int):
             units[listing] = units.get(listing, 0) + quantity - short
@@ -129,6 +131,10 @@ def _set_aside(typed: Typed) -> Iterator[tuple[str, str, str, int]]:
     for key, order in typed["order"].items():
         for line in order.lines if order.state == "accepted" else ():
             yield "order", key, line.listing, line.quantity - line.short
+    exchange: Exchange
+    for key, exchange in typed["exchange"].items():
+        if exchange.state == "authorized":
+            yield "exchange", key, exchange.listing, exchange.quantity
 
 
 def _agenda(typed: Typed) -> Iterator[Problem]:

@@ -21,7 +21,8 @@ alone. Not here: what makes an order (`sales`), what moves it on (`cancellations
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import msgspec
 
@@ -96,6 +97,9 @@ class Order(CommerceRow, frozen=True):
     promised: Tick | None = None
     tier: Text = ""
     prior_orders: Stock = 0
+    exchanges: tuple[Id, ...] = ()
+    disputes: tuple[Id, ...] = ()
+    reconciliations: tuple[Id, ...] = ()
 
     def problem(self) -> str | None:
         """What the row says against itself."""
@@ -192,6 +196,12 @@ class OrderRefunded(CommerceEvent, frozen=True, tag="order.refunded"):
     order: str
 
 
+class OrderExchanged(CommerceEvent, frozen=True, tag="order.exchanged"):
+    """Everything that was ordered was replaced."""
+
+    order: str
+
+
 def order_named(state: State, key: str, column: str, keys: Sequence[str]) -> None:
     """Stages an order that names more of what hangs on it."""
     order: Order = state.get("order", key)
@@ -231,6 +241,8 @@ def _show(state: State, act: Act, _events: Events) -> Shown:
             ("order", (key,)),
             ("return", order.returns),
             ("refund_case", order.refund_cases),
+            ("exchange", order.exchanges),
+            ("dispute", order.disputes),
             ("confirmation", order.confirmations),
         ),
     )
@@ -271,30 +283,18 @@ def _filled(state: State, event: OrderFilled) -> None:
     state.put("order", event.order, _replace(order, lines=lines, state=paid_state(lines)))
 
 
-def _dispatched(state: State, event: OrderDispatched) -> None:
-    _move(state, event.order, "dispatched")
-
-
 def _delivered(state: State, event: OrderDelivered) -> None:
-    _move(state, event.order, "delivered")
+    _move("delivered", state, event)
     counted(state, state.get("order", event.order).merchant, fulfilled=1)
 
 
-def _cancelled(state: State, event: OrderCancelled) -> None:
-    _move(state, event.order, "cancelled")
-
-
 def _returned(state: State, event: OrderReturned) -> None:
-    _move(state, event.order, "returned")
+    _move("returned", state, event)
     counted(state, state.get("order", event.order).merchant, returned=1)
 
 
-def _refunded(state: State, event: OrderRefunded) -> None:
-    _move(state, event.order, "refunded")
-
-
-def _move(state: State, key: str, to: OrderState) -> None:
-    state.put("order", key, _replace(state.get("order", key), state=to))
+def _move(to: OrderState, state: State, event: Any) -> None:  # noqa: ANN401 - any event of one order
+    state.put("order", event.order, _replace(state.get("order", event.order), state=to))
 
 
 _PAID = frozenset({"settled", "partially_settled", "backordered"})
@@ -306,11 +306,12 @@ SUBJECT = Subject(
         **dict.fromkeys(_MADE, _made),
         OrderPaid: _paid,
         OrderFilled: _filled,
-        OrderDispatched: _dispatched,
+        OrderDispatched: partial(_move, "dispatched"),
         OrderDelivered: _delivered,
-        OrderCancelled: _cancelled,
+        OrderCancelled: partial(_move, "cancelled"),
         OrderReturned: _returned,
-        OrderRefunded: _refunded,
+        OrderRefunded: partial(_move, "refunded"),
+        OrderExchanged: partial(_move, "exchanged"),
     },
     refusals={
         "order.unknown": "there is no such order, or it isn't the sender's",

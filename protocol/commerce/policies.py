@@ -1,16 +1,17 @@
 """The market's published policies, as rows that rules read.
 
-    returns       which conditions of goods are taken back
+    returns       which conditions of goods are taken back, and which go on sale again
     cart          for how many ticks a quote can be taken
     negotiation   how many offers a negotiation may hold, and for how many ticks it is open
     settlement    for how many ticks an agreement can be settled, and whether its money is only held at first
     ranking       how many offers a search gives, and for how many ticks one can be taken
     matching      what taking an offer does, and for how many ticks a certificate can be redeemed
     supply        how many units beyond the stock an agreement may be made for
+    disputes      who adjudicates, and for how many ticks a dispute can be answered
     fulfilment    in how many ticks goods arrive, and what helps when they don't
 
 A policy that isn't there limits nothing. Policies are public. Not here: applying them
-(`carts`, `negotiation`, `agreements`, `sales`, `shipments`, `returns`).
+(`carts`, `negotiation`, `agreements`, `sales`, `shipments`, `returns`, `disputes`).
 """
 
 from __future__ import annotations
@@ -33,16 +34,19 @@ SUPPLY = "supply"
 RANKING = "ranking"
 MATCHING = "matching"
 FULFILMENT = "fulfilment"
+DISPUTES = "disputes"
 
 
 class Policy(CommerceRow, frozen=True):
     """A row of `policy`; what a policy doesn't speak of keeps its default, which limits nothing.
 
     ``holds`` is true where a sale only authorizes its payment; ``max_backorder`` counts units;
-    ``remedies`` says by the state of a shipment what may be done about it.
+    ``remedies`` says by the state of a shipment what may be done about it; goods that come back in one of
+    the ``restocked_conditions`` are available again.
     """
 
     accepted_conditions: tuple[Condition, ...] | None = None
+    restocked_conditions: tuple[Condition, ...] = ()
     max_rounds: Quantity | None = None
     deadline_ticks: Tick | None = None
     holds: bool = False
@@ -50,6 +54,7 @@ class Policy(CommerceRow, frozen=True):
     max_results: Quantity | None = None
     acceptance: Literal["settle", "certificate"] = "settle"
     remedies: dict[Id, tuple[Id, ...]] | None = None
+    adjudicator: Id | None = None
     text: Text = ""
 
 

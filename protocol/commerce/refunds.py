@@ -4,10 +4,17 @@
         └─► denied
 
     approve = refund.approved + (payment.refunded + ledger.posted) per payment [+ order.refunded]
+              + confirmation.made
 
 A claim may be higher than what is owed: it is the approval that is bounded. An order is refunded when
 nothing of its payments is left and it was delivered; one that never was keeps its state, and calling
-it off is another act. Not here: whether the goods came back (`returns`); a merchant may pay before.
+it off is another act.
+
+A claim may rest on the ruling of a dispute, once. Then its merchant pays what was awarded, so far as it was
+claimed and the payments still hold it, and denies it when that is nothing. Every other claim is for the
+merchant to weigh, but for an order that was exchanged: goods and money are not both given.
+
+Not here: whether the goods came back (`returns`); a merchant may pay before.
 """
 
 from __future__ import annotations
@@ -20,8 +27,11 @@ from ..bodies import Made, Part
 from ..canonical import Id
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
+from .confirmations import confirmed
+from .disputes import Dispute
 from .orders import Order, OrderRefunded, order_named
 from .payments import PaymentRefunded, refundable, refunds
+from .rulings import awarded
 from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, own, shown, unknown
 from .terms import (
     BUYER,
@@ -29,6 +39,7 @@ from .terms import (
     CommerceAction,
     CommerceEvent,
     CommerceRow,
+    DisputeIdOrNone,
     Money,
     OrderId,
     RefundCaseId,
@@ -38,7 +49,10 @@ _replace = msgspec.structs.replace
 
 
 class RefundCase(CommerceRow, frozen=True):
-    """A row of `refund_case`: ``amount`` was claimed, ``approved`` is what was paid back, or unset."""
+    """A row of `refund_case`: ``amount`` was claimed, ``approved`` is what was paid back, or unset.
+
+    ``dispute`` is the one on whose ruling the claim rests.
+    """
 
     order: OrderId
     buyer: Id
@@ -46,14 +60,19 @@ class RefundCase(CommerceRow, frozen=True):
     amount: Money
     state: Literal["open", "approved", "denied"] = "open"
     approved: Money | None = None
+    dispute: DisputeIdOrNone = None
 
 
 class RefundOpen(CommerceAction, frozen=True, tag="refund.open"):
-    """Claims money back for an order that was paid. Sent to its merchant."""
+    """Claims money back for an order that was paid, or what a ruling on its dispute awarded.
+
+    Sent to its merchant.
+    """
 
     order: OrderId
     amount: Money
     text: Part
+    dispute: DisputeIdOrNone = None
 
 
 class RefundApprove(CommerceAction, frozen=True, tag="refund.approve"):
@@ -78,6 +97,7 @@ class RefundOpened(CommerceEvent, frozen=True, tag="refund.opened"):
     buyer: str
     merchant: str
     amount: int
+    dispute: str | None = None
 
 
 class RefundApproved(CommerceEvent, frozen=True, tag="refund.approved"):
@@ -104,8 +124,21 @@ def _open(state: State, act: Act) -> Verdict:
         return Refusal("refund.unpaid", {"order": action.order})
     if action.amount == 0:
         return Refusal("refund.amount", {"amount": 0})
-    case = fresh(state, "refund_case", f"c{act.seq}")
-    return Accepted([RefundOpened(case, action.order, order.buyer, order.merchant, action.amount)])
+    if action.dispute is not None:
+        dispute: Dispute | None = own(state, "dispute", action.dispute, act.sender)
+        if dispute is None or (dispute.order, dispute.state, dispute.refund_case) != (
+            action.order, "ruled", None
+        ):  # fmt: skip
+            return unknown("refund.dispute", "dispute", action.dispute)
+    opened = RefundOpened(
+        refund_case=fresh(state, "refund_case", f"c{act.seq}"),
+        order=action.order,
+        buyer=order.buyer,
+        merchant=order.merchant,
+        amount=action.amount,
+        dispute=action.dispute,
+    )
+    return Accepted([opened])
 
 
 def _approve(state: State, act: Act) -> Verdict:
@@ -121,10 +154,16 @@ def _approve(state: State, act: Act) -> Verdict:
     left = refundable(state, order)
     if action.amount > left:
         return Refusal("refund.exceeds_paid", {"amount": action.amount, "left": left})
+    owed = _owed(state, found, left)
+    if owed not in (None, action.amount):
+        return Refusal("refund.ruling", {"amount": action.amount, "owed": owed})
+    if owed is None and order.state == "exchanged":
+        return Refusal("refund.exchanged", {"order": found.order})
     events: list[msgspec.Struct] = [RefundApproved(action.refund_case, action.amount)]
     events.extend(refunds(state, f"e{act.seq}", found.order, order, action.amount))
     if action.amount == left and order.state in ("delivered", "returned"):
         events.append(OrderRefunded(found.order))
+    events.append(confirmed(state, act, found.order, order, action.amount))
     return Accepted(events)
 
 
@@ -133,7 +172,15 @@ def _deny(state: State, act: Act) -> Verdict:
     found = _pending(state, act)
     if isinstance(found, Refusal):
         return found
+    owed = _owed(state, found, refundable(state, state.get("order", found.order)))
+    if owed:
+        return Refusal("refund.ruling", {"amount": 0, "owed": owed})
     return Accepted([RefundDenied(action.refund_case)])
+
+
+def _owed(state: State, found: RefundCase, left: int) -> int | None:
+    """What a case's ruling leaves to pay, of ``left`` in the payments; None for a case without one."""
+    return None if found.dispute is None else min(found.amount, awarded(state, found.dispute), left)
 
 
 def _pending(state: State, act: Act) -> RefundCase | Refusal:
@@ -163,11 +210,21 @@ def _show_approved(state: State, act: Act, events: Events) -> Shown:
     key: str = act.action.refund_case
     payments = [("payment", event.payment) for event in events if isinstance(event, PaymentRefunded)]
     order: str = state.get("refund_case", key).order
-    return shown(state, ("refund_case", key), ("order", order), *payments)
+    confirmation: str = state.get("order", order).confirmations[-1]
+    return shown(state, ("refund_case", key), ("order", order), *payments, ("confirmation", confirmation))
 
 
 def _opened(state: State, event: RefundOpened) -> None:
-    row = RefundCase(order=event.order, buyer=event.buyer, merchant=event.merchant, amount=event.amount)
+    row = RefundCase(
+        order=event.order,
+        buyer=event.buyer,
+        merchant=event.merchant,
+        amount=event.amount,
+        dispute=event.dispute,
+    )
+    if event.dispute is not None:
+        dispute = state.get("dispute", event.dispute)
+        state.put("dispute", event.dispute, _replace(dispute, refund_case=event.refund_case))
     state.put("refund_case", event.refund_case, row)
     order_named(state, event.order, "refund_cases", (event.refund_case,))
 
@@ -191,17 +248,20 @@ SUBJECT = Subject(
             RefundOpen,
             _open,
             _show_opened,
-            ("order.unknown", "refund.addressee", "refund.unpaid", "refund.amount"),
+            ("order.unknown", "refund.addressee", "refund.unpaid", "refund.amount", "refund.dispute"),
             BUYER,
         ),
         Rule(
             RefundApprove,
             _approve,
             _show_approved,
-            (*_MINE, "refund.amount", "refund.exceeds_claim", "refund.exceeds_paid"),
+            (
+                *_MINE, "refund.amount", "refund.exceeds_claim", "refund.exceeds_paid", "refund.ruling",
+                "refund.exchanged",
+            ),
             MERCHANT,
         ),
-        Rule(RefundDeny, _deny, _show, _MINE, MERCHANT),
+        Rule(RefundDeny, _deny, _show, (*_MINE, "refund.ruling"), MERCHANT),
     ),
     events={RefundOpened: _opened, RefundApproved: _approved, RefundDenied: _denied},
     refusals={
@@ -212,8 +272,11 @@ SUBJECT = Subject(
         "refund.amount": "an amount of nothing",
         "refund.exceeds_claim": "more than was claimed",
         "refund.exceeds_paid": "more than was captured and not refunded yet",
+        "refund.dispute": "the order has no such dispute that was ruled on, or its award was claimed before",
+        "refund.ruling": "a ruling says how much of this claim is owed, and that is another amount",
+        "refund.exchanged": "everything that was ordered was replaced, and no ruling says otherwise",
     },
     machines={
         "refund_case": Machine(frozenset({"open"}), {"open": frozenset({"approved", "denied"})})
     },
-)
+)  # fmt: skip

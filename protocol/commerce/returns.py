@@ -3,9 +3,12 @@
     request ─► requested ─► authorized ─► received       authorize, receive, deny: by the merchant
                         └─► denied
 
+    receive = return.received [+ stock.restocked] [+ order.returned]
+
 A return in a condition that the policy `returns` doesn't accept can't be authorized, only denied; what
-then comes in is entered as it is found. When all units of an order came back, the order is returned.
-Not here: the money (`refunds`).
+then comes in is entered as it is found, and is available again where the policy restocks that condition.
+When all units of an order came back, the order is returned.
+Not here: the money (`refunds`), other goods instead (`exchanges`).
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ from ..bodies import Made, Part
 from ..canonical import Id
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
+from .catalog import StockRestocked
+from .citations import Cited, miscited
 from .orders import Order, OrderReturned, order_named
 from .policies import RETURNS, policy_of
 from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, own, shown, unknown
@@ -28,6 +33,7 @@ from .terms import (
     CommerceEvent,
     CommerceRow,
     Condition,
+    EvidenceRecordId,
     ListingId,
     ListingIdOrNone,
     OrderId,
@@ -41,9 +47,9 @@ _replace = msgspec.structs.replace
 class Return(CommerceRow, frozen=True):
     """A row of `return`.
 
-    ``condition`` and ``quantity`` are what the buyer said; ``received_condition``
-    and ``received_quantity`` what the merchant found, unset until then. A null
-    ``listing`` means the order as a whole.
+    ``condition`` and ``quantity`` are what the buyer said, by the records of ``evidence``;
+    ``received_condition`` and ``received_quantity`` what the merchant found, unset until
+    then. A null ``listing`` means the order as a whole.
     """
 
     order: OrderId
@@ -55,6 +61,7 @@ class Return(CommerceRow, frozen=True):
     listing: ListingIdOrNone = None
     received_condition: Condition | None = None
     received_quantity: Quantity | None = None
+    evidence: tuple[EvidenceRecordId, ...] = ()
 
 
 class ReturnRequest(CommerceAction, frozen=True, tag="return.request"):
@@ -65,6 +72,7 @@ class ReturnRequest(CommerceAction, frozen=True, tag="return.request"):
     quantity: Quantity
     condition: Condition
     reason: Part
+    evidence: Cited = ()
 
 
 class ReturnAuthorize(CommerceAction, frozen=True, tag="return.authorize"):
@@ -98,6 +106,7 @@ class ReturnRequested(CommerceEvent, frozen=True, tag="return.requested"):
     listing: str
     quantity: int
     condition: str
+    evidence: tuple[str, ...] = ()
 
 
 class ReturnAuthorized(CommerceEvent, frozen=True, tag="return.authorized"):
@@ -135,6 +144,9 @@ def _request(state: State, act: Act) -> Verdict:
     left = bought - _claimed(state, order, action.listing)
     if action.quantity > left:
         return Refusal("return.quantity", {"order": action.order, "left": left})
+    flaw = miscited(state, "return", action.evidence, action.order, order)
+    if flaw is not None:
+        return flaw
     requested = ReturnRequested(
         return_=fresh(state, "return", f"r{act.seq}"),
         order=action.order,
@@ -143,6 +155,7 @@ def _request(state: State, act: Act) -> Verdict:
         listing=action.listing,
         quantity=action.quantity,
         condition=action.condition,
+        evidence=action.evidence,
     )
     return Accepted([requested])
 
@@ -180,10 +193,20 @@ def _receive(state: State, act: Act) -> Verdict:
     if action.quantity > found.quantity:
         return Refusal("return.quantity", {"return": action.return_, "left": found.quantity})
     events: list[msgspec.Struct] = [ReturnReceived(action.return_, action.condition, action.quantity)]
+    if _is_restocked(state, found.listing, action.condition):
+        assert found.listing is not None
+        events.append(StockRestocked(found.listing, action.quantity))
     order: Order = state.get("order", found.order)
     if order.state == "delivered" and _back(state, order) + action.quantity >= order.units:
         events.append(OrderReturned(found.order))
     return Accepted(events)
+
+
+def _is_restocked(state: State, listing: str | None, condition: str) -> bool:
+    """Whether units of a listing whose stock is kept go back into it in this condition."""
+    if listing is None or state.get("inventory", listing) is None:
+        return False
+    return condition in policy_of(state, RETURNS).restocked_conditions
 
 
 def _back(state: State, order: Order) -> int:
@@ -229,6 +252,7 @@ def _requested(state: State, event: ReturnRequested) -> None:
         condition=event.condition,
         quantity=event.quantity,
         listing=event.listing,
+        evidence=event.evidence,
     )
     state.put("return", event.return_, row)
     order_named(state, event.order, "returns", (event.return_,))
@@ -261,7 +285,10 @@ SUBJECT = Subject(
             ReturnRequest,
             _request,
             _show_requested,
-            ("order.unknown", "return.addressee", "return.order_state", "return.listing", "return.quantity"),
+            (
+                "order.unknown", "return.addressee", "return.order_state", "return.listing",
+                "return.quantity", "return.evidence", "return.relevance",
+            ),
             BUYER,
         ),
         Rule(ReturnAuthorize, _authorize, _show, (*_MINE, "return.condition"), MERCHANT),
@@ -282,6 +309,8 @@ SUBJECT = Subject(
         "return.listing": "the order has no unit of this listing",
         "return.condition": "the policy `returns` doesn't accept goods in this condition",
         "return.quantity": "more units than were bought, or than this return speaks of",
+        "return.evidence": "there is no such record that both parties may read, or it is cited twice",
+        "return.relevance": "the record is on neither the order nor its returns nor its listings",
     },
     machines={
         "return": Machine(
@@ -289,4 +318,4 @@ SUBJECT = Subject(
             {"requested": frozenset({"authorized", "denied"}), "authorized": frozenset({"received"})},
         )
     },
-)
+)  # fmt: skip
