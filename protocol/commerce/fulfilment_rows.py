@@ -66,7 +66,7 @@ def _reserved(written: StartRows) -> dict[str, int]:
     for line in (*agreed, *(line for row in accepted for line in _lines(row)), *exchanged):
         listing, quantity, short = line.get("listing"), line.get("quantity"), line.get("short", 0)
         if isinstance(listing, str) and isinstance(quantity, int) and isinstance(short, int):
-            units[listing] = units.get(listing, 0) + quantity - short
+            units[listing] = units.get(listing, 0) + max(0, quantity - short)
     return units
 
 

@@ -14,7 +14,6 @@ from tollbook.protocol.commerce.fulfilment_rows import fulfilment_problems
 from tollbook.protocol.tables import Facts, State
 
 
-
 @given(st.lists(st.integers(0, 9) | st.none(), max_size=40))
 @settings(max_examples=150, deadline=None)
 def test_an_agenda_gives_the_earliest_first_whatever_came_and_went(steps: list[int | None]) -> None:
