@@ -146,7 +146,7 @@ def summarize(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> Summary:
         labels=_counts(scores, lambda score: [] if score.label is None else [("label", score.label)]),
         imported=sum(score.custody == "imported" for score in scores),
         unanchored=sum(not score.anchored for score in scores),
-        conduct_unchecked=sum(not score.conduct_checked for score in scores),
+        conduct_unchecked=sum(score.checks["6"] == "not done" for score in scores),
     )
 
 
