@@ -93,12 +93,13 @@ class World(ABC):
     ``events`` (structs tagged ``kind``), and ``roles`` (who may send a kind;
     kinds that aren't listed are open to every role).
 
-    For tasks it also states ``queries`` (kinds that only read), ``unaddressed``
-    (kinds beside them that are sent to nobody too), ``unoffered`` (kinds that
-    no agent is offered as a tool), ``clock`` (the kind by which the operator
-    moves time on), and ``taking`` and ``refusing`` (kinds that accept, or turn
-    down, what is there to decide; those furthest along first), which careless
-    policies use.
+    For tasks it also states ``queries`` (kinds that only read), ``searching``
+    (kinds that find rows to read, and leave a row that says so),
+    ``unaddressed`` (kinds beside queries that are sent to nobody), ``unoffered``
+    (kinds that no agent is offered as a tool), ``clock`` (the kind by which the
+    operator moves time on), and ``taking`` and ``refusing`` (kinds that accept,
+    or turn down, what is there to decide; those furthest along first), which
+    careless policies use.
     """
 
     name: ClassVar[str]
@@ -108,6 +109,7 @@ class World(ABC):
     events: ClassVar[tuple[type[msgspec.Struct], ...]]
     roles: ClassVar[Mapping[str, frozenset[str]]] = {}
     queries: ClassVar[frozenset[str]] = frozenset()
+    searching: ClassVar[tuple[str, ...]] = ()
     unaddressed: ClassVar[frozenset[str]] = frozenset()
     unoffered: ClassVar[frozenset[str]] = frozenset({"agent.unparsed"})
     clock: ClassVar[str | None] = None

@@ -21,6 +21,7 @@ from . import (
     agenda,
     agreements,
     books,
+    campaigns,
     cancellations,
     carts,
     catalog,
@@ -34,6 +35,7 @@ from . import (
     exchanges,
     friends,
     fulfilment,
+    governance,
     inquiries,
     invariants,
     mandates,
@@ -44,8 +46,12 @@ from . import (
     payments,
     policies,
     pricing,
+    processing,
+    protocol_events,
+    reconciliations,
     records,
     refunds,
+    remediation,
     remedies,
     reputation,
     returns,
@@ -86,6 +92,7 @@ SUBJECTS: tuple[Subject, ...] = (
     disputes.SUBJECT,
     rulings.SUBJECT,
     refunds.SUBJECT,
+    reconciliations.SUBJECT,
     cancellations.SUBJECT,
     packing.SUBJECT,
     shipments.SUBJECT,
@@ -96,6 +103,11 @@ SUBJECTS: tuple[Subject, ...] = (
     claims.SUBJECT,
     records.SUBJECT,
     inquiries.SUBJECT,
+    campaigns.SUBJECT,
+    governance.SUBJECT,
+    remediation.SUBJECT,
+    protocol_events.SUBJECT,
+    processing.SUBJECT,
 )
 
 RULES: dict[type[msgspec.Struct], Rule] = {
@@ -123,6 +135,7 @@ class CommerceWorld(World):
     roles: ClassVar = {kind_of(rule.action): rule.roles for rule in RULES.values() if rule.roles is not None}
     queries = frozenset(kind_of(rule.action) for rule in RULES.values() if rule.is_query)
     unaddressed = frozenset(kind_of(rule.action) for rule in RULES.values() if rule.is_unaddressed)
+    searching = (kind_of(search.ListingSearch),)
     clock = kind_of(market_clock.ClockAdvance)
     taking = (
         "certificate.redeem",
@@ -132,12 +145,36 @@ class CommerceWorld(World):
         "offer.accept_ranked",
         "cart.request_quote",
         "negotiation.propose",
+        "order.dispatch",
+        "fulfilment.allocate",
+        "shipment.replace",
+        "shipment.wait",
+        "exchange.complete",
+        "exchange.authorize",
         "refund.approve",
         "return.receive",
         "return.authorize",
-        "listing.search",
+        "event.process",
+        "governance.accept",
+        "remediation.complete_step",
+        "remediation.accept",
+        "campaign.activate",
+        "campaign.publish",
+        "claim.publish",
     )
-    refusing = ("negotiation.reject", "refund.deny", "return.deny", "purchase.decline")
+    refusing = (
+        "negotiation.reject",
+        "exchange.deny",
+        "refund.deny",
+        "return.deny",
+        "event.reject",
+        "governance.reject_manipulation",
+        "governance.reject_coordination",
+        "claim.retract",
+        "shipment.refund",
+        "order.cancel",
+        "purchase.decline",
+    )
 
     def decide(self, state: State, act: Act) -> Refusal | Accepted:
         """The ruling on an act, by its subject."""

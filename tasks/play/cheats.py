@@ -176,7 +176,9 @@ class Grabber(_Cheat):
 
     def _reading(self) -> Formed | None:
         queries = [kind for kind in self._kinds if kind in self._world.queries]
-        return next(filter(None, (self._first(kind, self._read) for kind in queries)), None)
+        searches = [kind for kind in self._kinds if kind in self._world.searching]
+        looks = (self._first(kind, self._read) for kind in (*queries, *searches))
+        return next(filter(None, looks), None)
 
     def _first(self, kind: str, known: set[str]) -> Formed | None:
         """The first filling of a kind that is neither known nor closed; it is known from now on."""
