@@ -20,6 +20,7 @@ from ..canonical import Id
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Inventory, Listing, StockReserved
+from .confirmations import confirmed
 from .orders import Line, Order
 from .policies import MATCHING, last_tick, policy_of
 from .sales import Paid, Sale, paid
@@ -130,7 +131,8 @@ def _accept(state: State, act: Act) -> Verdict:
     if policy_of(state, MATCHING).acceptance == "certificate":
         return Accepted([taken, _certificate(state, act.seq, key, offer)])
     sold = _sale(state, act.seq, offer, Line(offer.listing, 1, offer.price))
-    return Accepted([taken, StockReserved(offer.listing, 1), *sold.events])
+    confirmation = confirmed(state, act, sold.order, offer, offer.price)
+    return Accepted([taken, StockReserved(offer.listing, 1), *sold.events, confirmation])
 
 
 def _cant_be_taken(state: State, key: str, offer: OfferRanking) -> Refusal | None:
@@ -181,7 +183,8 @@ def _redeem(state: State, act: Act) -> Verdict:
         return _short(found.listing, found.quantity)
     sold = _sale(state, act.seq, found, Line(found.listing, found.quantity, found.unit_price))
     aside = StockReserved(found.listing, found.quantity)
-    return Accepted([CertificateUsed(key, sold.order), aside, *sold.events])
+    confirmation = confirmed(state, act, sold.order, found, found.quantity * found.unit_price)
+    return Accepted([CertificateUsed(key, sold.order), aside, *sold.events, confirmation])
 
 
 def _get(state: State, act: Act) -> Verdict:
@@ -213,9 +216,10 @@ def _show_redeemed(state: State, act: Act, events: Events) -> Shown:
 
 
 def _bought(state: State, made: Any) -> list[tuple[str, str]]:  # noqa: ANN401 - a sale's first event
-    """The order that a sale made, and its payments."""
+    """The order that a sale made, its payments and its confirmation."""
     order: Order = state.get("order", made.order)
-    return [("order", made.order), *(("payment", key) for key in order.payments)]
+    hanging = ("payment", order.payments), ("confirmation", order.confirmations)
+    return [("order", made.order), *((table, key) for table, keys in hanging for key in keys)]
 
 
 def _show(state: State, act: Act, _events: Events) -> Shown:
