@@ -16,6 +16,7 @@ Not here: rows that merchants publish (`pricing`), who may ask and buy (`carts`)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -92,29 +93,20 @@ def terms_of(state: State, merchant: str) -> Terms:
 
 def quote(by: Terms, merchant: str, lines: Sequence[Units], prices: Mapping[str, int]) -> MerchantQuote:
     """What lines of one merchant cost by its terms, no listing in two of them; ``prices`` are list prices."""
-    together: dict[str, int] = {}
-    for line in lines:
-        tier = by.tiers.get(line.listing)
-        if tier is not None:
-            together[tier.listings[0]] = together.get(tier.listings[0], 0) + line.quantity
     units = {line.listing: line.quantity for line in lines}
-    each = {
-        name: prices[name] if (tier := by.tiers.get(name)) is None
-        else _step(tier, together[tier.listings[0]], prices[name])
-        for name in units
-    }  # fmt: skip
-    off = _discounts(by, units, each)
-    subtotal = sum(quantity * each[name] for name, quantity in units.items())
-    charges = _charges(by.pricing.charges, subtotal, sum(units.values()))
-    return MerchantQuote(
-        merchant=merchant,
-        lines=tuple(
-            LineQuote(name, quantity, each[name], off.get(name, 0)) for name, quantity in units.items()
-        ),
-        subtotal=subtotal,
-        charges=charges,
-        total=subtotal - sum(off.values()) + sum(charge.amount for charge in charges),
-    )
+    each = _unit_prices(by.tiers, units, prices)
+    off = _discounts(by, units, each) if by.bundles else {}
+    subtotal = total = 0
+    quoted: list[LineQuote] = []
+    for name, quantity in units.items():
+        price, discount = each[name], off.get(name, 0)
+        quoted.append(LineQuote(name, quantity, price, discount))
+        subtotal += quantity * price
+        total -= discount
+    charges = _charges(by.pricing.charges, subtotal, units)
+    for charge in charges:
+        total += charge.amount
+    return MerchantQuote(merchant, tuple(quoted), subtotal, charges, subtotal + total)
 
 
 def quotes_by(
@@ -124,14 +116,16 @@ def quotes_by(
     of: dict[str, list[Units]] = {}
     for line in lines:
         of.setdefault(listings[line.listing].merchant, []).append(line)
-    prices = {name: listing.price for name, listing in listings.items()}
+    prices = {line.listing: listings[line.listing].price for line in lines}
     return tuple(quote(by(merchant), merchant, its, prices) for merchant, its in of.items())
 
 
-def fits(quotes: Iterable[MerchantQuote]) -> bool:
+def fits(quotes: Sequence[MerchantQuote]) -> bool:
     """Whether the amounts of quotes, and what they come to together, are amounts that can be paid."""
-    found = list(quotes)
-    return max(sum(each.total for each in found), *(each.subtotal for each in found)) <= MAX_MONEY
+    return (
+        sum([each.total for each in quotes]) <= MAX_MONEY
+        and max([each.subtotal for each in quotes]) <= MAX_MONEY
+    )
 
 
 def by_kind(charges: Iterable[ChargeQuote]) -> dict[str, int]:
@@ -153,45 +147,57 @@ def adds_up(found: MerchantQuote) -> bool:
     )
 
 
-def _step(tier: Tier, quantity: int, list_price: int) -> int:
-    price = list_price
-    for step in tier.steps:
-        if quantity < step.quantity:
-            break
-        price = step.unit_price
-    return price
+def _unit_prices(
+    tiers: Mapping[str, Tier], units: Mapping[str, int], prices: Mapping[str, int]
+) -> dict[str, int]:
+    together: dict[str, int] = {}
+    for name, quantity in units.items():
+        if name in tiers:
+            first = tiers[name].listings[0]
+            together[first] = together.get(first, 0) + quantity
+    each: dict[str, int] = {}
+    for name in units:
+        each[name] = prices[name]
+        if name in tiers:
+            tier = tiers[name]
+            for step in tier.steps:
+                if together[tier.listings[0]] < step.quantity:
+                    break
+                each[name] = step.unit_price
+    return each
 
 
 def _discounts(by: Terms, units: Mapping[str, int], each: Mapping[str, int]) -> dict[str, int]:
     """What comes off, by the listing of the line that it comes off."""
-    found = [pair for name in units for pair in by.bundles.get(name, ())] if by.bundles else []
+    found = [pair for name in units if name in by.bundles for pair in by.bundles[name]]
     off: dict[str, int] = {}
-    best = by.pricing.stacking == "best"
-    for _place, bundle in sorted(found, key=lambda pair: pair[0]):
+    best = 0
+    for _place, bundle in sorted(found, key=itemgetter(0)):
         name = bundle.parts[0].listing
-        amount = min(_sets(bundle, units) * bundle.discount, units[name] * each[name])
-        if not best:
-            off[name] = min(off.get(name, 0) + amount, units[name] * each[name])
-        elif amount > max(off.values(), default=0):
-            off = {name: amount}
+        most = units[name] * each[name]
+        amount = min(_sets(bundle, units) * bundle.discount, most)
+        if by.pricing.stacking == "all":
+            off[name] = min(off.get(name, 0) + amount, most)
+        elif amount > best:
+            best, off = amount, {name: amount}
     return off
 
 
 def _sets(bundle: Bundle, units: Mapping[str, int]) -> int:
-    sets = min(units.get(part.listing, 0) // part.quantity for part in bundle.parts)
+    sets = min([units.get(part.listing, 0) // part.quantity for part in bundle.parts])
     return sets if bundle.limit is None else min(sets, bundle.limit)
 
 
-def _charges(charges: Sequence[Charge], subtotal: int, units: int) -> tuple[ChargeQuote, ...]:
-    found = (
-        (
-            charge.kind,
-            charge.fixed + charge.per_unit * units + subtotal * charge.subtotal_rate_bps // BPS,
-        )
-        for charge in charges
-        if charge.subtotal_from <= subtotal and (charge.subtotal_to is None or subtotal <= charge.subtotal_to)
-    )
-    return tuple(ChargeQuote(kind, amount) for kind, amount in found if amount)
+def _charges(charges: Sequence[Charge], subtotal: int, units: Mapping[str, int]) -> tuple[ChargeQuote, ...]:
+    found: list[ChargeQuote] = []
+    for charge in charges:
+        last = charge.subtotal_to
+        if charge.subtotal_from <= subtotal and (last is None or subtotal <= last):
+            amount = charge.fixed + subtotal * charge.subtotal_rate_bps // BPS
+            amount += charge.per_unit * sum(units.values())
+            if amount:
+                found.append(ChargeQuote(charge.kind, amount))
+    return tuple(found)
 
 
 _NO_TERMS = terms(Pricing())

@@ -33,6 +33,7 @@ def fields_with_names(struct: type[msgspec.Struct]) -> tuple[tuple[str, inspect.
     )
 
 
+@cache
 def _fields(struct: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
     info = inspect.type_info(struct)
     assert isinstance(info, inspect.StructType)
