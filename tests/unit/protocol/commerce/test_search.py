@@ -10,6 +10,7 @@ from refusal_tables import check_refusal, said
 from tollbook.protocol.canonical import encode
 from tollbook.protocol.commerce.search import MOST_RESULTS
 from tollbook.protocol.commerce.search_index import candidates, index_of, words_of
+from tollbook.protocol.commerce.talk import LAST_TICK
 from tollbook.protocol.errors import WorldError
 from tollbook.protocol.world import StartRows, row_fields
 
@@ -23,7 +24,7 @@ ROWS: StartRows = {
             **DESK, "features": ["dimmer", "usb"], "attributes": {"days": 5, "warranty": 18, "led": True},
         },
         "l2": {**DESK, "price": 1001, "features": ["usb"], "attributes": {"days": 6, "led": 1}},
-        "l3": {"merchant": "m2", "title": "Floor lamp", "price": 900, "description": "Not for a desk."},
+        "l3": {"merchant": "m2", "title": "Floor lamp", "price": 900, "description": "No desk lamp."},
         "l4": {"merchant": "m2", "title": "Rug", "price": 9000, "sponsored": True, "currency": "SEK"},
         "l5": {**DESK, "state": "withdrawn"},
         "l6": {"merchant": "m1", "title": "LAMP Åre 2000", "price": 50, "sponsored": True},
@@ -129,6 +130,7 @@ def test_a_party_cant_tell_a_foreign_row_from_one_that_is_not_there(
         (["l1"],                     "desk",           {"price_max": 1000, "at_least": {"days": 0}}),
         (["l1", "l3"],               "desk",           {"price_max": 1000}),
         (["l1", "l3"],               "lamp",           {"in_stock": True}),
+        (["l1"],                     "lamp",           {"required_features": ["dimmer"]}),
         (["l1"],                     "lamp",           {"at_most": {"days": 5}}),
         (["l1", "l2"],               "lamp",           {"at_most": {"days": 6}}),
         (["l2"],                     "lamp",           {"at_least": {"days": 6}}),
@@ -249,6 +251,12 @@ def test_a_certificate_ends_at_its_tick(new_market: Any) -> None:
     key = market.say("b1", "offer.accept_ranked", "m1", offer_ranking="f1").events[1].match_certificate
     market.see("operator", "clock.advance", ticks=4)
     assert "certificate.expired" == market.say("b1", "certificate.redeem", "m1", match_certificate=key).rule
+
+
+def test_no_offer_outlasts_the_clock(new_market: Any) -> None:
+    market = new_market({**ROWS, "clock": {"now": {"tick": LAST_TICK - 1}}})
+    offer = market.see("b1", "listing.search", query="rug")["offer_ranking"][0]
+    assert LAST_TICK == offer["expires"]
 
 
 def test_of_two_buyers_of_the_last_unit_one_gets_it(market: Any) -> None:
