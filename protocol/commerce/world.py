@@ -143,6 +143,7 @@ class CommerceWorld(World):
         "agreement.settle",
         "negotiation.accept",
         "offer.accept_ranked",
+        "cart.quote",
         "cart.request_quote",
         "negotiation.propose",
         "order.dispatch",

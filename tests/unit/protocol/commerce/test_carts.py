@@ -249,6 +249,18 @@ def test_a_checkout_makes_an_order_for_each_merchant_in_one_group(market: Any) -
     assert "cart.state" == market.say("b1", "cart.checkout", cart_quote="q1").rule
 
 
+def test_where_payments_are_held_a_checkout_holds_them_and_the_units(new_market: Any) -> None:
+    market = new_market({**ROWS, "policy": {"settlement": {"holds": True}}})
+    bought = market.see("b1", "cart.checkout", cart_quote="q1")
+    assert ["accepted", "accepted"] == [order["state"] for order in bought["order"]]
+    held = [(row["state"], row["authorized"], row["captured"]) for row in bought["payment"]]
+    assert [("authorized", 516, 0), ("authorized", 907, 0)] == held
+    stock = market.row("inventory", "a")
+    assert (20, 17, 3) == (stock.on_hand, stock.available, stock.reserved)
+    market.see("m1", "order.cancel", "b1", order=bought["order"][0]["id"])
+    assert 20 == market.row("inventory", "a").available
+
+
 def test_what_is_short_at_one_merchant_is_bought_at_none(market: Any) -> None:
     refused = market.say("b1", "cart.checkout", cart_quote="many")
     assert ({"listing": "c", "quantity": 2}, NO_CHANGE, []) == (refused.detail, refused.delta, refused.events)
