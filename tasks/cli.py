@@ -30,6 +30,7 @@ from .session import DEFAULT_LEDGER, DEFAULT_NAME, Session, secret_path_of
 VERBS: Final = {
     "run": "run",
     "resume": "resume",
+    "serve": "serve",
     "task": "task",
     "import": "import_",
     "ls": "ls",
@@ -38,6 +39,7 @@ VERBS: Final = {
     "replay": "replay",
     "diff": "diff",
     "verify": "verify",
+    "check": "check",
     "score": "score",
     "export": "export",
     "prove": "prove",

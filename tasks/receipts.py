@@ -15,10 +15,11 @@ from ..protocol.errors import NoteError, ScoreError
 from ..scorers.receipt import Difference, Receipt, diff, receipt_of, sign_receipt, verify_receipt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..ledger.notes import Vkey
     from ..ledger.store import Store
+    from ..protocol.keys import SigningKey
     from ..scorers.score import Score
     from .session import Session
 
@@ -34,21 +35,31 @@ def keep_receipts(session: Session, scores: Sequence[Score]) -> list[Difference]
     if not session.secret_path.exists():
         return []
     secret = session.secret()
-    key = ledger_key(secret)
-    vkey = vkey_of(session.name, key.public)
-    moved: list[Difference] = []
-    fresh: list[tuple[int, str, str]] = []
     with session.store_to_write(secret) as store:
         numbers = {run_id: run for run, run_id in store.runs()}
-        for score in scores:
-            last = _last(store, numbers[score.run], vkey) if score.run in numbers else None
-            if last is not None:
-                difference = diff(last, score)
-                moved += [difference] if difference.moved else []
-            receipt = None if score.value is None else receipt_of(score)
-            if receipt is not None and receipt != last:
-                fresh.append((numbers[score.run], receipt.scorer, sign_receipt(receipt, session.name, key)))
-        store.add_receipts(fresh)
+        return receipts_in(store, numbers, session.name, ledger_key(secret), scores)
+
+
+def receipts_in(
+    store: Store, numbers: Mapping[str, int], name: str, key: SigningKey, scores: Sequence[Score]
+) -> list[Difference]:
+    """As `keep_receipts`, in a store that is open, whose runs have these numbers.
+
+    Raises:
+        LedgerError: the store can't be written.
+    """
+    vkey = vkey_of(name, key.public)
+    moved: list[Difference] = []
+    fresh: list[tuple[int, str, str]] = []
+    for score in scores:
+        last = _last(store, numbers[score.run], vkey) if score.run in numbers else None
+        if last is not None:
+            difference = diff(last, score)
+            moved += [difference] if difference.moved else []
+        receipt = None if score.value is None else receipt_of(score)
+        if receipt is not None and receipt != last:
+            fresh.append((numbers[score.run], receipt.scorer, sign_receipt(receipt, name, key)))
+    store.add_receipts(fresh)
     return moved
 
 

@@ -33,6 +33,8 @@ FOREIGN = {
     "ledger": {"msgspec", "sqlite_utils"},
     "scorers": {"msgspec", "cel_expr_python"},
     "tasks": {"click", "msgspec"},
+    "tasks/serve/app.py": {"starlette"},
+    "tasks/serve/server.py": {"uvicorn"},
 }
 """What each room, or one module of it, may import beside the standard library."""
 

@@ -18,8 +18,8 @@ Source: design section 2, "Schedule".
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -56,6 +56,30 @@ class Ending(NamedTuple):
     outcome: Outcome
     reason: str | None
     silences: tuple[Silence, ...]
+
+
+class Offer(Protocol):
+    """What an act is formed by: a task, or as much of one as an agent outside is told."""
+
+    @property
+    def world(self) -> World:
+        """The market's rules."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[str]:
+        """The kinds of act that are offered."""
+        ...
+
+    @property
+    def roles(self) -> Mapping[str, str]:
+        """The role of each party."""
+        ...
+
+    @property
+    def actor(self) -> str:
+        """The party that is evaluated."""
+        ...
 
 
 class Schedule(ABC):
@@ -229,7 +253,7 @@ def briefs_of(task: Task, scene: Scene) -> list[tuple[str, str]]:
     return told
 
 
-def action_of(task: Task, answer: Answer) -> tuple[Action, str | None]:
+def action_of(task: Offer, answer: Answer) -> tuple[Action, str | None]:
     """The action of an agent's answer and whom it is for.
 
     What the market knows and the task offers is typed. What it doesn't know goes
@@ -302,7 +326,7 @@ def _check_addressee(to: Json) -> None:
         raise Unformed("to", "what can't be the id of a party") from None
 
 
-def _addressee(task: Task, party: str, kind: str, sender: str | None) -> str | None:
+def _addressee(task: Offer, party: str, kind: str, sender: str | None) -> str | None:
     """Whom an act is for that doesn't say: who is answered, else the only other party; a query, nobody."""
     if not task.world.is_addressed(kind):
         return None
