@@ -10,7 +10,6 @@ The units sold are those set aside before. Not here: what is sold at which price
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -72,7 +71,10 @@ def paid(state: State, stem: str, what: Sale) -> Paid:
     payments: list[str] = []
     if outcome in ("settled", "partially_settled"):
         payments.append(fresh(state, "payment", f"p{stem}"))
-        events.extend(_captured(state, stem, order, payments[0], what._replace(total=what.total - held)))
+        due = what.total - held
+        entry = Entry(f"e{stem}", order, payments[0], what.currency)
+        events.append(PaymentCaptured(payments[0], order, due, what.currency))
+        events.append(entered(state, entry, sale(what.buyer, what.merchant, due)))
     if outcome != "settled":
         payments.append(fresh(state, "payment", f"h{stem}"))
         events.append(PaymentAuthorized(payments[-1], order, held, what.currency))
@@ -84,12 +86,6 @@ def paid(state: State, stem: str, what: Sale) -> Paid:
 def _waiting(lines: tuple[Line, ...]) -> int:
     """The price of the units that are still to come."""
     return sum(line.short * line.unit_price for line in lines)
-
-
-def _captured(state: State, stem: str, order: str, payment: str, what: Sale) -> Iterator[msgspec.Struct]:
-    yield PaymentCaptured(payment, order, what.total, what.currency)
-    entry = Entry(f"e{stem}", order, payment, what.currency)
-    yield entered(state, entry, sale(what.buyer, what.merchant, what.total))
 
 
 _MADE = {
