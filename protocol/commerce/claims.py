@@ -12,7 +12,7 @@ their merchant alone. Not here: whether a claim is true. That is what the mercha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -21,7 +21,18 @@ from ..canonical import Id, Integer
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .evidence import EvidenceRecord
-from .subject import ALLOWED, Events, Machine, Rule, Subject, Verdict, shown, shown_lists, unknown
+from .subject import (
+    ALLOWED,
+    Events,
+    Machine,
+    Rule,
+    Subject,
+    Verdict,
+    shown,
+    shown_lists,
+    start_keys,
+    unknown,
+)
 from .terms import (
     MERCHANT,
     CommerceAction,
@@ -189,21 +200,9 @@ def _list(state: State, act: Act) -> Verdict:
 
 
 def _show_list(state: State, act: Act, _events: Events) -> Shown:
-    claims = _by_listing(state).get(act.action.listing, ())
+    claims = start_keys(state, "listing_claim", act.action.listing, ("listing",))
     seen = [key for key in claims if _is_seen(state.get("listing_claim", key), act.sender)]
     return shown_lists(state, (("listing_claim", seen),))
-
-
-def _by_listing(state: State) -> dict[str, list[str]]:
-    """The keys of all claims by listing: claims are made before a run, and none during it."""
-    found: dict[str, list[str]] | None = state.facts.memo.get("claims by listing")
-    if found is None:
-        found = {}
-        claim: Any
-        for key, claim in state.facts.tables["listing_claim"].rows.items():
-            found.setdefault(claim.listing, []).append(key)
-        state.facts.memo["claims by listing"] = found
-    return found
 
 
 def _is_seen(claim: ListingClaim, party: str) -> bool:
@@ -237,9 +236,16 @@ _RESTS = ("claim.unsupported", "claim.evidence", "claim.relevance")
 SUBJECT = Subject(
     rows={"listing_claim": ListingClaim},
     rules=(
-        Rule(ClaimPublish, _publish, _show, (*_MINE, *_RESTS), MERCHANT),
-        Rule(ClaimCorrect, _correct, _show, (*_MINE, "claim.against", "claim.unchanged", *_RESTS), MERCHANT),
-        Rule(ClaimRetract, _retract, _show, _MINE, MERCHANT),
+        Rule(ClaimPublish, _publish, _show, (*_MINE, *_RESTS), MERCHANT, is_unaddressed=True),
+        Rule(
+            ClaimCorrect,
+            _correct,
+            _show,
+            (*_MINE, "claim.against", "claim.unchanged", *_RESTS),
+            MERCHANT,
+            is_unaddressed=True,
+        ),
+        Rule(ClaimRetract, _retract, _show, _MINE, MERCHANT, is_unaddressed=True),
         Rule(ClaimList, _list, _show_list, ("listing.unknown",), is_query=True),
     ),
     events={ClaimPublished: _published, ClaimCorrected: _corrected, ClaimRetracted: _retracted},

@@ -18,16 +18,19 @@ from ..canonical import MAX_INTEGER
 from ..errors import WorldError
 from ..tables import Row
 from ..world import row_fields
+from .after_sales_rows import after_sales_problems
 from .agreements import Agreement
 from .books import Posting
 from .cart_rows import cart_problems
 from .evidence import filed
 from .fulfilment_rows import fulfilment_problems
+from .governance_rows import filed_cases
 from .invariants import row_holds
 from .negotiation import Negotiation
 from .offer_rows import offer_problems
 from .orders import Order
 from .payments import Payment, state_of
+from .processing import operation_problems
 from .references import fields_with_names, names_within
 from .talk import CLOCK_KEY
 from .terms import CommerceRow
@@ -54,7 +57,13 @@ INHERITED: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("match_certificate", "order", ("buyer", "merchant", "currency")),
     ("mandate_revision", "mandate_authority", ("party", "source")),
     ("listing_claim", "listing", ("merchant",)),
+    ("placement", "campaign", ("merchant",)),
+    ("placement", "listing", ("merchant",)),
     ("confirmation", "order", ("buyer", "merchant", "currency")),
+    ("exchange", "order", ("buyer", "merchant")),
+    ("dispute", "order", ("buyer", "merchant")),
+    ("ruling", "dispute", ("order",)),
+    ("reconciliation", "order", ("buyer", "merchant", "currency")),
     ("packing", "order", ("buyer", "merchant")),
     ("shipment", "order", ("buyer", "merchant")),
 )
@@ -65,6 +74,9 @@ HANGING = (
     ("posting", "postings"),
     ("return", "returns"),
     ("refund_case", "refund_cases"),
+    ("exchange", "exchanges"),
+    ("dispute", "disputes"),
+    ("reconciliation", "reconciliations"),
     ("confirmation", "confirmations"),
     ("packing", "packings"),
     ("shipment", "shipments"),
@@ -79,8 +91,8 @@ def check(typed: Typed) -> None:
         WorldError: `facts.row`, naming the first row that is wrong.
     """
     for problems in (
-        _references, _inherited, _hanging, _files,
-        _rows, cart_problems, offer_problems, fulfilment_problems, _books,
+        _references, _inherited, _hanging, _files, operation_problems,
+        _rows, cart_problems, offer_problems, fulfilment_problems, after_sales_problems, _books,
     ):  # fmt: skip
         for table, key, problem in problems(typed):
             raise wrong(table, key, problem)
@@ -153,11 +165,19 @@ def _hanging(typed: Typed) -> Iterator[Problem]:
 
 
 def _files(typed: Typed) -> Iterator[Problem]:
-    files, expected = typed["evidence_file"], filed(typed["evidence_record"])
-    for subject in {**files, **expected}:
-        found = files[subject].records if subject in files else ()
-        if sorted(found) != sorted(expected.get(subject, ())):
-            yield "evidence_file", subject, "names other records than those on its subject"
+    for subject, keys in _misfiled(typed["evidence_file"], filed(typed["evidence_record"]), "records"):
+        yield "evidence_file", subject, f"names other records than those on its subject: {keys}"
+    for party, keys in _misfiled(typed["governance_file"], filed_cases(typed["governance_case"]), "cases"):
+        yield "governance_file", party, f"names other cases than those that concern it: {keys}"
+
+
+def _misfiled(
+    files: Mapping[str, Any], expected: Mapping[str, list[str]], column: str
+) -> Iterator[tuple[str, str]]:
+    for key in {**files, **expected}:
+        found: tuple[str, ...] = getattr(files[key], column) if key in files else ()
+        if sorted(found) != sorted(expected.get(key, ())):
+            yield key, ", ".join(expected.get(key, ())) or "none"
 
 
 def _rows(typed: Typed) -> Iterator[Problem]:

@@ -21,14 +21,17 @@ from ..canonical import encode_typed
 from ..errors import WorldError
 from ..tables import Row
 from ..world import StartRows, row_fields
+from .after_sales_rows import fill_after_sales
 from .books import Account, Posting, sale
 from .cart_rows import fill_carts, quote_carts
 from .coherence import HANGING, INHERITED, Typed, balances_of, by_order, check, not_there, wrong
 from .evidence import file_evidence
 from .fulfilment_rows import fill_fulfilment, fill_hold, plan_agenda
+from .governance_rows import file_cases
 from .offer_rows import fill_offers, index_reviews
 from .orders import Order
 from .payments import Payment, state_of
+from .processing import name_operations
 from .talk import CLOCK_KEY
 
 Columns = dict[str, Any]
@@ -58,6 +61,8 @@ def complete(rows: StartRows, tables: Mapping[str, type[Row]]) -> StartRows:
     _open_books(typed)
     _hang_on_orders(typed)
     file_evidence(typed)
+    file_cases(typed)
+    name_operations(typed)
     check(typed)
     return {table: {key: _plain(row) for key, row in found.items()} for table, found in typed.items()}
 
@@ -83,6 +88,7 @@ def _fill(written: StartRows) -> None:
                 for name in columns:
                     _put(row, name, source.get(name))
             _work_out(table, row)
+    fill_after_sales(written)
     fill_fulfilment(written)
     fill_carts(written)
     fill_offers(written)

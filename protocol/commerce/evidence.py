@@ -179,7 +179,7 @@ def _show_list(state: State, act: Act, _events: Events) -> Shown:
 SUBJECT = Subject(
     rows={"evidence_record": EvidenceRecord, "evidence_file": EvidenceFile},
     rules=(
-        Rule(EvidencePublish, _publish, _show_published, ("evidence.subject",)),
+        Rule(EvidencePublish, _publish, _show_published, ("evidence.subject",), is_unaddressed=True),
         Rule(EvidenceGet, _get, _show, ("evidence.unknown",), is_query=True),
         Rule(EvidenceList, _list, _show_list, is_query=True),
     ),

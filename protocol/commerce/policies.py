@@ -9,6 +9,7 @@
     supply        how many units beyond the stock an agreement may be made for
     disputes      who adjudicates, and for how many ticks a dispute can be answered
     fulfilment    in how many ticks goods arrive, and what helps when they don't
+    sponsorship   whether paid placements are disclosed before a campaign is active
 
 A policy that isn't there limits nothing. Policies are public. Not here: applying them
 (`carts`, `negotiation`, `agreements`, `sales`, `shipments`, `returns`, `disputes`).
@@ -34,6 +35,7 @@ SUPPLY = "supply"
 RANKING = "ranking"
 MATCHING = "matching"
 FULFILMENT = "fulfilment"
+SPONSORSHIP = "sponsorship"
 DISPUTES = "disputes"
 
 
@@ -55,6 +57,7 @@ class Policy(CommerceRow, frozen=True):
     acceptance: Literal["settle", "certificate"] = "settle"
     remedies: dict[Id, tuple[Id, ...]] | None = None
     adjudicator: Id | None = None
+    requires_disclosure: bool = False
     text: Text = ""
 
 

@@ -101,7 +101,14 @@ def _submitted(_state: State, _event: RecordSubmitted) -> None:
 
 SUBJECT = Subject(
     rows={},
-    rules=(Rule(RecordSubmit, _submit, checks=("record.empty", "record.twice", "record.source")),),
+    rules=(
+        Rule(
+            RecordSubmit,
+            _submit,
+            checks=("record.empty", "record.twice", "record.source"),
+            is_unaddressed=True,
+        ),
+    ),
     events={RecordSubmitted: _submitted},
     refusals={
         "record.empty": "the record says nothing",

@@ -97,6 +97,28 @@ ROWS: StartRows = {
         for key, buyer, listing, merchant in [("va", "b1", "l1", None), ("vb", "b2", "l2", "m2")]
     },
     "inquiry": {"qa": {"asker": "b1", "asked": "m1", "listing": "l1", "attachments": ["eb"]}},
+    "campaign": {"ca": {"merchant": "m1"}, "cb": {"merchant": "m1", "state": "published"}},
+    "placement": {f"p{name}": {"campaign": name, "listing": "l1", "fee": 5} for name in ("ca", "cb")},
+    "governance_case": {
+        key: {"matter": matter, "proposer": "m2", "party": "m1", "terms": {"pay": 1}, **columns}
+        for key, matter, columns in (
+            ("ga", "reviews", {}),
+            ("gb", "competition", {"state": "reported"}),
+            ("gc", "reviews", {"state": "upheld", "respondents": ["m2"]}),
+        )
+    },
+    "remediation_plan": {
+        "pa": {"merchant": "m1", "issuer": "op", "steps": [{"step": "lamp"}]},
+        "pb": {"merchant": "m1", "issuer": "op", "steps": [{"step": "lamp"}], "state": "accepted"},
+    },
+    "protocol_event": {
+        key: {"order": order, "party": "m1", "issuer": "op", "operation": "a", **columns}
+        for key, order, columns in (
+            ("xa", "o1", {"effect": "refund", "amount": 9}),
+            ("xb", "o2", {"effect": "refund", "amount": 1}),
+            ("xc", "o2", {"effect": "dispatch"}),
+        )
+    },
 }
 
 
@@ -110,7 +132,7 @@ def _facts() -> Facts:
 
 
 FACTS = _facts()
-SIDES = ("buyer", "merchant", "asker", "asked")
+SIDES = ("buyer", "merchant", "asker", "asked", "proposer", "party", "issuer")
 WRITES = [kind for kind in WORLD.kinds if kind not in WORLD.queries and kind != "agent.unparsed"]
 
 
@@ -181,7 +203,7 @@ def formed(state: State, choice: Choice) -> Message:
     for column, table in names.items():
         if table not in ("listing", "policy"):
             row = state.get(table, fields[column])
-            parties = [getattr(row, side) for side in SIDES if getattr(row, side, None)] or parties
+            parties = [getattr(row, side) for side in SIDES if getattr(row, side, None) in ROLES] or parties
     numbers = {"quantity": max(1, choice.number % 4), "unit_price": choice.number, "amount": choice.number}
     values = {**numbers, "condition": ["unused", "worn"][choice.pick % 2]}
     fields.update({name: value for name, value in values.items() if name in kind.__struct_encode_fields__})

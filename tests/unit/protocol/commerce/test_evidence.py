@@ -77,7 +77,7 @@ NAMED: dict[str, Any] = {
 }
 
 TABLE: list[tuple[str | None, str, str, str]] = [
-    # refused by         kind                from > to  fields
+    # refused by           kind                from > to  fields
     ("evidence.subject",   "evidence.publish", "m1",      "subject=o9"),
     (None,                 "evidence.publish", "m1",      "subject=r1"),
     ("evidence.unknown",   "evidence.get",     "b1",      "evidence_record=mine"),
