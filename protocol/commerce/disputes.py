@@ -75,6 +75,8 @@ class Dispute(CommerceRow, frozen=True):
 
     def problem(self) -> str | None:
         """A ruling belongs to ruled disputes, an answer to those that are no longer open."""
+        if self.amount == 0:
+            return "is about nothing"
         if (self.ruling is not None) != (self.state == "ruled"):
             return f"is `{self.state}`, and a ruling belongs to a dispute that is `ruled`"
         if self.state in ("open", "under_review") and (self.position is None) != (self.state == "open"):

@@ -16,7 +16,7 @@ from tollbook.protocol.world import Shown, StartRows, World, world_of
 COMMERCE = WorldRef(name="commerce", params={}, version=0)
 PART = "0" * 64
 ROLES = {"b1": "buyer", "b2": "buyer", "m1": "merchant", "m2": "merchant", "operator": "operator"}
-ROLES |= {"buyer": "buyer", "merchant": "merchant"}
+ROLES |= {"buyer": "buyer", "merchant": "merchant", "judge": "adjudicator", "umpire": "adjudicator"}
 
 
 class Market:
