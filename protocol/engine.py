@@ -113,6 +113,8 @@ def _long_text(value: object) -> bool:
         return len(value.encode()) > MAX_TEXT_BYTES
     if isinstance(value, (list, tuple)):
         return any(map(_long_text, cast("Sequence[object]", value)))
+    if isinstance(value, dict):
+        return any(map(_long_text, cast("Mapping[str, object]", value).values()))
     if isinstance(value, msgspec.Struct):
         return any(_long_text(getattr(value, field)) for field in value.__struct_fields__)
     return False
