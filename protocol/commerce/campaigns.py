@@ -5,7 +5,7 @@
 A placement that costs a fee is an advertisement; one without is where the listing would stand anyway, and
 there is nothing to disclose. Where the policy `sponsorship` requires it, a campaign can't be active while an
 advertisement isn't disclosed; without such a policy that is left to the merchant. Others read a campaign once
-it is active. Not here: how offers are ranked (`search`).
+it is active; from then on searches put the listings that it advertises first. Not here: ranking (`search`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..bodies import Text
 from ..canonical import Id
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
+from .catalog import Listing
 from .policies import SPONSORSHIP, policy_of
 from .subject import (
     ALLOWED,
@@ -198,6 +199,10 @@ def _disclosed(state: State, event: CampaignDisclosed) -> None:
 
 def _activated(state: State, event: CampaignActivated) -> None:
     state.put("campaign", event.campaign, _replace(state.get("campaign", event.campaign), state="active"))
+    for _key, placement in _placements(state, event.campaign):
+        if placement.fee:
+            listing: Listing = state.get("listing", placement.listing)
+            state.put("listing", placement.listing, _replace(listing, sponsored=True))
 
 
 _MINE = ("campaign.unknown", "campaign.state")

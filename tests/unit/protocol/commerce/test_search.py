@@ -253,6 +253,21 @@ def test_a_certificate_ends_at_its_tick(new_market: Any) -> None:
     assert "certificate.expired" == market.say("b1", "certificate.redeem", "m1", match_certificate=key).rule
 
 
+def test_what_is_advertised_comes_first_once_its_campaign_is_active(new_market: Any) -> None:
+    placed = {"merchant": "m2", "campaign": "c1"}
+    campaign = {
+        "campaign": {"c1": {"merchant": "m2", "title": "Lights", "state": "published"}},
+        "placement": {"pa": {**placed, "listing": "l3", "fee": 9}, "pb": {**placed, "listing": "l4"}},
+    }
+    rows = {key: {**row, "sponsored": False} for key, row in ROWS["listing"].items()}
+    market = new_market({**ROWS, **campaign, "listing": rows})
+    before = market.see("b2", "listing.search", query="")["offer_ranking"]
+    assert ["l1", "l2", "l3", "l4", "l6"] == [offer["listing"] for offer in before]
+    market.see("m2", "campaign.activate", campaign="c1")
+    after = market.see("b2", "listing.search", query="")["offer_ranking"]
+    assert [("l3", True), ("l1", False)] == [(each["listing"], each["sponsored"]) for each in after[:2]]
+
+
 def test_no_offer_outlasts_the_clock(new_market: Any) -> None:
     market = new_market({**ROWS, "clock": {"now": {"tick": LAST_TICK - 1}}})
     offer = market.see("b1", "listing.search", query="rug")["offer_ranking"][0]
