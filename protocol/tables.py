@@ -26,7 +26,7 @@ from .errors import WorldError
 from .merkle import Tree, leaf_hash, root_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 Row = msgspec.Struct
 
@@ -132,11 +132,14 @@ class State:
         self._start = {name: table.rows for name, table in facts.tables.items()}
         self._changes: dict[str, dict[str, Row | None]] = {name: {} for name in facts.tables}
         self._staged: dict[tuple[str, str], Row | None] = {}
+        self._differing: list[tuple[str, str, Any, Any]] | None = None  # what `staged` gave, until more is
 
     def get(self, table: str, key: str) -> Any:  # noqa: ANN401 - the table says which row type
         """The row, or None when there is none."""
-        if self._staged and (table, key) in self._staged:
-            return self._staged[table, key]
+        if self._staged:
+            place = table, key
+            if place in self._staged:
+                return self._staged[place]
         changes = self._changes[table]
         if key in changes:
             return changes[key]
@@ -161,19 +164,26 @@ class State:
     def put(self, table: str, key: str, row: Row) -> None:
         """Stages a row."""
         self._staged[table, key] = row
+        self._differing = None
 
     def remove(self, table: str, key: str) -> None:
         """Stages a row's removal."""
         self._staged[table, key] = None
+        self._differing = None
 
-    def staged(self) -> Iterator[tuple[str, str, Any, Any]]:
+    def staged(self) -> Sequence[tuple[str, str, Any, Any]]:
         """The staged changes as (table, key, row before, row after), sorted; only rows that differ."""
-        for table, key in sorted(self._staged):
-            after = self._staged[table, key]
-            changes = self._changes[table]
-            before = changes[key] if key in changes else self._start[table].get(key)
-            if before != after:
-                yield table, key, before, after
+        # A market's invariants ask, and the delta right after them.
+        if self._differing is None:
+            self._differing = []
+            for place in sorted(self._staged):
+                table, key = place
+                after = self._staged[place]
+                changes = self._changes[table]
+                before = changes[key] if key in changes else self._start[table].get(key)
+                if before != after:
+                    self._differing.append((table, key, before, after))
+        return self._differing
 
     def delta(self) -> str:
         """The delta, in hex, that committing what is staged would give."""
@@ -186,11 +196,12 @@ class State:
         """Keeps what is staged."""
         for (table, key), row in self._staged.items():
             self._changes[table][key] = row
-        self._staged.clear()
+        self.discard()
 
     def discard(self) -> None:
         """Drops what is staged."""
         self._staged.clear()
+        self._differing = None
 
     def changed(self) -> Iterator[tuple[str, str, Any]]:
         """The committed rows whose value differs from the start, as (table, key, row or None), sorted."""
@@ -218,6 +229,5 @@ class State:
         start, changes = self._start[table], self._changes[table]
         if not changes:
             return len(start)
-        added = sum(1 for key, row in changes.items() if row is not None and key not in start)
-        removed = sum(1 for key, row in changes.items() if row is None and key in start)
-        return len(start) + added - removed
+        gone = [key for key, row in changes.items() if row is None]
+        return len(start.keys() | changes.keys()) - len(gone)
