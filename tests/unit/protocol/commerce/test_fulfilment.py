@@ -61,6 +61,9 @@ ROWS: StartRows = {
     },
     "order": {
         "held": order("accepted", LAMPS),
+        "early": order("accepted", line("l2", 3, 500, short=3)),
+        "asked": order("proposed", LAMPS),
+        "kept_elsewhere": order("settled", line("unkept", 1, 5)),
         "plain": order("settled", LAMPS),
         "begun": order("settled", LAMPS),
         "packed": order("settled", LAMPS),
@@ -77,6 +80,7 @@ ROWS: StartRows = {
         "packed": {"order": "packed", "captured": 2000, "refunded": 300},
         "sent": {"order": "sent", "captured": 2000},
         "waits": {"order": "waits", "authorized": 1500},
+        "early": {"order": "early", "authorized": 1500},
         "first": {"order": "partly", "captured": 500},
         "rest": {"order": "partly", "authorized": 1500},
     },
@@ -113,7 +117,7 @@ TABLE: list[tuple[str | None, str, str, str]] = [
     ("order.unknown",        "packing.create",      "operator > m2",  "order=none"),
     ("order.addressee",      "packing.create",      "operator > m2",  "order=sent"),
     ("order.state",          "packing.create",      "operator > m1",  "order=sent"),
-    ("packing.begun",        "packing.create",      "operator > m1",  "order=packed"),
+    ("packing.begun",        "packing.create",      "operator > m1",  "order=begun"),
     (None,                   "packing.create",      "operator > m1",  "order=plain"),
     ("packing.unknown",      "packing.advance",     "operator > m2",  "packing=none"),
     ("packing.addressee",    "packing.advance",     "operator > m2",  "packing=w2"),
@@ -164,7 +168,7 @@ TABLE: list[tuple[str | None, str, str, str]] = [
     ("order.unknown",        "fulfilment.allocate", "m1",             "listing=l3 orders=theirs,theirs"),
     ("fulfilment.listing",   "fulfilment.allocate", "m1",             "listing=l3 orders=plain,plain"),
     ("fulfilment.twice",     "fulfilment.allocate", "m1",             "listing=l2 orders=plain,plain"),
-    ("fulfilment.order",     "fulfilment.allocate", "m1",             "listing=l2 orders=waits,plain"),
+    ("fulfilment.order",     "fulfilment.allocate", "m1",             "listing=l2 orders=waits,early"),
     ("stock.short",          "fulfilment.allocate", "m1",             "listing=l2 orders=waits"),
     (None,                   "fulfilment.allocate", "m1",             "listing=full orders=partly"),
 ]  # fmt: skip
@@ -374,6 +378,55 @@ def test_calling_off_a_part_gives_back_that_part_alone(shop: Any) -> None:
     assert (before - 500, (3, 3, 0)) == (balance(shop, "m1"), stock(shop, "full"))
 
 
+def test_calling_off_what_was_only_proposed_or_has_no_stock_moves_no_units(shop: Any) -> None:
+    shelf = stock(shop, "l1")
+    for key in ("asked", "kept_elsewhere"):
+        assert "cancelled" == shop.see("b1", "order.cancel", "m1", order=key)["order"][0]["state"]
+    assert shelf == stock(shop, "l1")
+
+
+def test_an_order_without_lines_is_one_unit_of_something(new_market: Any) -> None:
+    rows = copy.deepcopy(ROWS)
+    rows["order"]["bare"] = {"buyer": "b1", "merchant": "m1", "state": "settled", "total": 70}
+    rows["payment"]["bare"] = {"order": "bare", "captured": 70}
+    shop = new_market(rows)
+    key = shop.see("m1", "order.dispatch", "b1", order="bare")["shipment"][0]["id"]
+    for state in ("delayed", "missing_scan", "lost"):
+        shop.say("operator", "shipment.scan", "b1", shipment=key, state=state)
+    new = shop.see("b1", "shipment.replace", "m1", shipment=key, listing="full")["shipment"][1]["id"]
+    assert (1, 1, 0) == stock(shop, "full")
+    for state in ("delayed", "missing_scan", "lost"):
+        shop.say("operator", "shipment.scan", "b1", shipment=new, state=state)
+    assert 70 == shop.see("m1", "shipment.refund", "b1", shipment=new)["confirmation"][0]["amount"]
+    assert "refunded" == shop.row("order", "bare").state
+
+
+def test_the_last_units_take_all_that_is_still_held(new_market: Any) -> None:
+    rows = copy.deepcopy(ROWS)
+    rows["order"]["dear"] = {**order("partially_settled", line("full", 2, 500, short=1)), "charges": 40}
+    rows["payment"]["d1"] = {"order": "dear", "captured": 500}
+    rows["payment"]["d2"] = {"order": "dear", "authorized": 540}
+    shop = new_market(rows)
+    shop.see("m1", "fulfilment.allocate", listing="full", orders=["dear"])
+    assert ("captured", 540, 540, 0) == payments(shop, "dear")[1]
+
+
+def test_an_order_says_when_it_was_placed(shop: Any) -> None:
+    assert 5 == shop.see("b1", "agreement.settle", "m1", agreement="a1")["order"][0]["placed"]
+
+
+def test_what_is_found_after_it_was_paid_back_stays_paid_back(shop: Any) -> None:
+    found = {"shipment": "slow", "state": "delivered"}
+    shop.see("b1", "shipment.replace", "m1", shipment="lost", listing="l1")
+    shop.say("operator", "shipment.scan", "b1", shipment="way", state="delivered")
+    new = shop.row("order", "sent").shipments[-1]
+    for state in ("delayed", "missing_scan", "lost"):
+        shop.say("operator", "shipment.scan", "b1", shipment=new, state=state)
+    shop.see("b1", "shipment.refund", "m1", shipment=new)
+    assert shop.say("operator", "shipment.scan", "b1", **found).rule is None
+    assert ("delivered", "refunded") == (shop.row("shipment", "slow").state, shop.row("order", "sent").state)
+
+
 def test_an_order_is_packed_sent_lost_replaced_and_delivered(shop: Any) -> None:
     made = shop.say("operator", "packing.create", "m1", order="plain")
     key = made.events[0].packing
@@ -455,7 +508,8 @@ def test_supply_is_what_its_merchant_or_an_authority_says(shop: Any) -> None:
     assert ((3, 3, 0), 1, 9, 1) == (stock(shop, "l2"), supply.incoming, supply.eta, supply.revision)
     shop.see("m1", "supply.update", listing="l2", incoming=0)
     assert (0, None) == (shop.row("supply_state", "l2").incoming, shop.row("supply_state", "l2").eta)
-    assert "supply.authority" == shop.say("operator", "supply.update", listing="l1").rule
+    for words in ({}, {"authority": "delegate"}, {"authority": "none"}):
+        assert "supply.authority" == shop.say("operator", "supply.update", listing="l1", **words).rule
     assert shop.see("m2", "supply.update", listing="l1", available=0, authority="delegate")
     shop.say("operator", "clock.advance")
     assert "supply.expired" == shop.say("m2", "supply.update", listing="l1", authority="delegate").rule
