@@ -1,4 +1,4 @@
-"""Disputes, their rulings and the refunds that rest on them: refusals in order, who sees what, and the money."""
+"""Disputes, their rulings and the refunds that rest on them: refusals in order, views, and the money."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROWS: StartRows = {
     "order": {
         key: {**ORDER, "buyer": "b2"} if key == "foreign" else ORDER
         for key in (
-            "new", "open", "review", "late", "ruled", "withdrawn", "split", "foreign", "over", "unpaid", "bare",
+            "new", "open", "review", "late", "ruled", "withdrawn", "split", "foreign", "over",
         )
     },
     "payment": {
@@ -139,9 +139,7 @@ def test_a_foreign_row_is_an_unknown_one(court: Any, way: str, kind: str, key: s
     noun = "order" if kind == "dispute.open" else "dispute"
     sender, _, to = way.partition(" > ")
     rest: dict[str, Any] = {"dispute.open": {"amount": 5}, "dispute.respond": ANSWER}.get(kind, {})
-    foreign, unknown = (
-        court.say(sender, kind, to or None, **{noun: name}, **rest) for name in (key, absent)
-    )
+    foreign, unknown = (court.say(sender, kind, to or None, **{noun: name}, **rest) for name in (key, absent))
     assert unknown.rule == foreign.rule is not None
     assert ({noun: key}, {noun: absent}) == (foreign.detail, unknown.detail)
 
@@ -150,8 +148,8 @@ def test_a_dispute_is_shown_with_its_evidence_to_its_sides_and_its_adjudicator(c
     court.see("m1", "dispute.respond", "judge", dispute="open", position="contest", evidence=["v2"])
     for party in ("b1", "m1", "judge"):
         ruling = court.rule(party, "dispute.get", dispute="open")
-        reads = [("dispute", "open"), ("evidence_record", "cited"), ("evidence_record", "v2"), ("order", "open")]
-        assert reads == sorted(ruling.decision.reads)
+        evidence = [("evidence_record", "cited"), ("evidence_record", "v2")]
+        assert [("dispute", "open"), *evidence, ("order", "open")] == sorted(ruling.decision.reads)
         assert "under_review" == ruling.shown.value["dispute"][0]["state"]
     assert [("ruling", "upheld")] == court.rule("judge", "dispute.get", dispute="ruled").decision.reads[2:]
 
@@ -159,8 +157,9 @@ def test_a_dispute_is_shown_with_its_evidence_to_its_sides_and_its_adjudicator(c
 def test_a_dispute_without_an_adjudicator_is_ruled_on_by_any(court: Any) -> None:
     assert 1 == len(court.see("umpire", "dispute.get", dispute="over")["dispute"])
     shown = court.see("umpire", "dispute.rule", "m1", dispute="over", outcome="denied", award=0)
-    assert ("umpire", "denied", 0) == tuple(shown["ruling"][0][name] for name in ("adjudicator", "outcome", "award"))
-    assert ("ruled", shown["ruling"][0]["id"]) == tuple(shown["dispute"][0][name] for name in ("state", "ruling"))
+    ruling, row = shown["ruling"][0], shown["dispute"][0]
+    assert ("umpire", "denied", 0) == (ruling["adjudicator"], ruling["outcome"], ruling["award"])
+    assert ("ruled", ruling["id"]) == (row["state"], row["ruling"])
 
 
 def test_the_policy_names_the_adjudicator_and_the_last_tick(court: Any) -> None:
@@ -168,12 +167,11 @@ def test_the_policy_names_the_adjudicator_and_the_last_tick(court: Any) -> None:
     assert ("open", "judge", 7) == (opened["state"], opened["adjudicator"], opened["deadline"])
     key = opened["id"]
     court.say("operator", "clock.advance", ticks=2)
-    assert "dispute.early" == court.say("judge", "dispute.rule", "b1", dispute=key, outcome="upheld", award=1).rule
+    upheld = {"dispute": key, "outcome": "upheld", "award": 1}
+    assert "dispute.early" == court.say("judge", "dispute.rule", "b1", **upheld).rule
     court.say("operator", "clock.advance")
-    assert "dispute.late" == court.say(
-        "m1", "dispute.respond", "b1", dispute=key, position="contest", evidence=[]
-    ).rule
-    ruled = court.see("judge", "dispute.rule", "b1", dispute=key, outcome="upheld", award=1)
+    assert "dispute.late" == court.say("m1", "dispute.respond", "b1", dispute=key, **ANSWER).rule
+    ruled = court.see("judge", "dispute.rule", "b1", **upheld)
     assert ("ruled", None) == (ruled["dispute"][0]["state"], ruled["dispute"][0]["position"])
 
 
@@ -207,7 +205,8 @@ def test_a_withdrawn_dispute_may_be_opened_again_and_a_ruled_one_not(court: Any)
     ],
 )  # fmt: skip
 def test_an_outcome_says_what_can_be_awarded(court: Any, outcome: str, award: int, rule: str | None) -> None:
-    assert rule == court.say("judge", "dispute.rule", "m1", dispute="review", outcome=outcome, award=award).rule
+    said = {"dispute": "review", "outcome": outcome, "award": award}
+    assert rule == court.say("judge", "dispute.rule", "m1", **said).rule
 
 
 def claimed(court: Any, order: str, amount: int, dispute: str) -> str:
@@ -226,7 +225,8 @@ def test_what_was_awarded_is_what_is_paid_back(court: Any) -> None:
     assert ("refund.ruling", {"amount": 0, "owed": 120}) == (denied.rule, denied.detail)
     shown = court.see("m1", "refund.approve", "b1", refund_case=case, amount=120)
     assert (220, 120) == (shown["payment"][0]["refunded"], shown["confirmation"][0]["amount"])
-    assert "refund.dispute" == court.say("b1", "refund.open", "m1", order="split", amount=1, dispute="split").rule
+    again = court.say("b1", "refund.open", "m1", order="split", amount=1, dispute="split")
+    assert "refund.dispute" == again.rule
 
 
 def test_no_more_is_owed_than_was_claimed(court: Any) -> None:

@@ -108,7 +108,8 @@ def test_refusals_in_order_of_checks(shop: Any, rule: str | None, kind: str, way
 
 
 def test_a_replacement_is_of_the_merchant_and_in_the_orders_currency(shop: Any) -> None:
-    assert "exchange.listing" == shop.say("b1", "exchange.request", "m1", return_="asked", listing="crown").rule
+    decision = shop.say("b1", "exchange.request", "m1", return_="asked", listing="crown")
+    assert "exchange.listing" == decision.rule
 
 
 def test_scarce_goods_are_not_promised(shop: Any) -> None:
@@ -118,7 +119,7 @@ def test_scarce_goods_are_not_promised(shop: Any) -> None:
 
 def one_return(new_market: Any, *, received: int | None, ordered: int = 2) -> tuple[Any, str]:
     """A shop in which b1 asked for 2 blue ones for 2 red ones of an order, of which some are in."""
-    state = {"state": "requested"} if received is None else {"state": "received", "received_quantity": received}
+    state = {} if received is None else {"state": "received", "received_quantity": received}
     rows = {
         "listing": {key: ROWS["listing"][key] for key in ("red", "blue")},
         "inventory": {"blue": {"available": 5}},
@@ -200,7 +201,7 @@ def test_an_order_shows_its_exchanges_to_its_parties_alone(shop: Any) -> None:
         ("exchange", "x1", {"state": "authorized"}, "is `authorized`, and return `has` is `requested`"),
         ("exchange", "x1", {"state": "completed"}, "units go out when it is `completed`"),
         ("exchange", "x1", {"replaced": 1}, "units go out when it is `completed`"),
-        ("exchange", "done", {"state": "completed", "replaced": 3}, "replaces more units than were asked for"),
+        ("exchange", "done", {"state": "completed", "replaced": 3}, "replaces more units than"),
         ("exchange", "xs", {"returned": "rok"}, "is of a return that `xs` is of"),
         ("inventory", "blue", {"reserved": 4}, "has units that no stock of `blue` reserves"),
     ],
