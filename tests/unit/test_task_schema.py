@@ -82,7 +82,7 @@ def test_every_section_kind_and_column_is_in_it() -> None:
         ("$.reference.step[2]",               'while = "asks.size() < 7"', 'until = "asks.size() < 7"'),
         ("$.mutation.bids_blind",             'loses = ["looked_first"]',  'lose = ["looked_first"]'),
         ("$.mutation.bids_blind.drop",        "drop = true, let",          'drop = "yes", let'),
-        ("$.mutation.opens_at_limit.set",     "set = { unit_price",        "set = { price"),
+        ("$.mutation.opens_at_limit.set",     "set = { unit_price",        "set = { unit_prise"),
         ("$.cheat.takes_the_first_ask.points", "points = 250\n",            "points = 2_500\n"),
     ],
 )  # fmt: skip
