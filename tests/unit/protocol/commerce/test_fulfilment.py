@@ -477,6 +477,15 @@ def test_what_is_lost_is_paid_back_once(shop: Any) -> None:
     assert "shipment.state" == shop.say("b1", "shipment.refund", "m1", shipment="lost").rule
 
 
+def test_what_carries_the_whole_order_is_paid_back_with_its_charges(new_market: Any) -> None:
+    rows = copy.deepcopy(ROWS)
+    rows["order"]["unpaid"] |= {"charges": 70}
+    rows["payment"]["unpaid"] = {"order": "unpaid", "captured": 2070}
+    shop = new_market(rows)
+    shown = shop.see("b1", "shipment.refund", "m1", shipment="free")
+    assert (2070, "refunded") == (shown["confirmation"][0]["amount"], shown["order"][0]["state"])
+
+
 def test_a_part_of_an_order_that_is_lost_is_paid_back_at_its_price(new_market: Any) -> None:
     rows = copy.deepcopy(ROWS)
     rows["shipment"]["half"] = {
