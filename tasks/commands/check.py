@@ -9,6 +9,7 @@ Source: spec/commerce.md A5.
 
 from __future__ import annotations
 
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ def integrity(session: Session, runs: tuple[str, ...], *, as_json: bool) -> Exit
 
     named = _named(session, runs)
     with TemporaryDirectory(prefix="tollbook-check-") as folder:
-        shown = [*cases.scratch(folder), *cases.of_runs(named)]
+        shown = [*cases.scratch(Path(folder)), *cases.of_runs(named)]
     if as_json:
         print_document("check", {"cases": [each.document() for each in shown]})
     else:
@@ -49,7 +50,7 @@ def integrity(session: Session, runs: tuple[str, ...], *, as_json: bool) -> Exit
     return Exit.GOOD if all(each.holds for each in shown) else Exit.FOUND_FALSE
 
 
-def _named(session: Session, runs: Sequence[str]) -> list[tuple[str, bytes]]:
+def _named(session: Session, runs: Sequence[str]) -> list[tuple[str, list[bytes]]]:
     """The exports of the named runs, each by its id."""
     if not runs:
         return []
@@ -58,7 +59,7 @@ def _named(session: Session, runs: Sequence[str]) -> list[tuple[str, bytes]]:
 
     with session.store() as store:
         found = [find_run(store, word) for word in runs]
-        return [(run_id, b"\n".join(export_lines(store, [(number, run_id)]))) for number, run_id in found]
+        return [(run_id, list(export_lines(store, [(number, run_id)]))) for number, run_id in found]
 
 
 def _print(shown: Sequence[Shown]) -> None:

@@ -11,6 +11,8 @@ from ..console import Exit, json_option, print_document, printable
 from ..session import Session, pass_session
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...ledger.audit import Auditor
 
 
@@ -41,7 +43,8 @@ def command(session: Session, run: str, seq: int | None, *, as_json: bool) -> Ex
         if seq is not None:
             check_seq(store, number, run_id, seq)
         auditor = replay(store.records(number), shelf_of(store), seq)
-    found = _found(auditor, run_id)
+        notes = store.notes(number)
+    found = {**_found(auditor, run_id), "code": _code(notes)}
     if as_json:
         print_document("replay", found)
     else:
@@ -69,9 +72,21 @@ def _found(auditor: Auditor, run_id: str) -> dict[str, Any]:
     }
 
 
+def _code(notes: Sequence[str]) -> str | None:
+    """Whether the code that made the run is the code here; None where the run doesn't say."""
+    from ..play.environment import code_digest, code_of  # noqa: PLC0415 - the help needs none
+
+    stated = [code for note in notes if (code := code_of(note)) is not None]
+    if not stated:
+        return None
+    return "same" if stated[0] == code_digest() else "other"
+
+
 def _print(found: dict[str, Any]) -> None:
     click.echo(f"run {found['run'][:12]} after record {found['seq']}")
     click.echo(f"state root {found['state_root']} over {found['rows']} rows")
+    if found["code"] == "other":
+        click.echo("the run was made by other code than this, which is no fault of it")
     for row in found["changed"]:
         click.echo(f"  changed {printable(row['table'])} {printable(row['key'])}")
     for finding in found["findings"]:

@@ -16,15 +16,18 @@ from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+import msgspec
+
 from ...protocol.canonical import digest, encode
 from .. import VERSION
 
+_HEAD = "tollbook.environment/1"
 ROOMS = ("protocol", "ledger", "scorers", "tasks")
 
 
 def environment_note(root: str) -> str:
     """The text of the note of the run with this root, to be signed."""
-    return f"tollbook.environment/1\n{encode({**_environment(), 'root': root}).decode()}\n"
+    return f"{_HEAD}\n{encode({**_environment(), 'root': root}).decode()}\n"
 
 
 @cache
@@ -42,10 +45,33 @@ def _environment() -> dict[str, str]:
 @cache
 def code_digest() -> str:
     """The digest of every module of the four rooms, in hex."""
+    return digest(modules())
+
+
+def modules() -> list[list[str]]:
+    """Every module of the four rooms, as [path, digest of its source]."""
     found: list[list[str]] = []
     for room in ROOMS:
         found += _modules(files(f"tollbook.{room}"), room)
-    return digest(sorted(found))
+    return sorted(found)
+
+
+def code_of(text: str) -> str | None:
+    """The code digest that a note, or its text, states; None where it is of no environment."""
+    head, _, rest = text.partition("\n")
+    document, _, _ = rest.partition("\n")
+    if head != _HEAD:
+        return None
+    try:
+        return msgspec.json.decode(document, type=_Stated).code
+    except msgspec.DecodeError:
+        return None
+
+
+class _Stated(msgspec.Struct):
+    """What is read of a note again."""
+
+    code: str
 
 
 def _modules(folder: Traversable, name: str) -> list[list[str]]:
