@@ -38,18 +38,25 @@ class Pins(NamedTuple):
 
     def standing(self, run: Run) -> dict[str, str]:
         """For each party, and the ledger by its name, `pinned` or `self-asserted`."""
-        named = {(vkey.name, vkey.key) for vkey in self.vkeys}
-
-        def stands(name: str, keys: Sequence[bytes]) -> bool:
-            return bool(keys) and all(key in self.keys or (name, key) in named for key in keys)
-
+        named = self._named()
         # Each later key of a party was added by one before it, so the first one vouches for all.
         found = {
-            member.id: stands(member.id, member.held[:1]) or stands(member.id, member.held)
+            member.id: self._stands(member.id, member.held[:1], named)
+            or self._stands(member.id, member.held, named)
             for member in run.members.values()
         }
-        found[run.opened.ledger.name] = stands(run.opened.ledger.name, [run.ledger_key])
+        found[run.opened.ledger.name] = self.vouches_for_ledger(run)
         return {name: "pinned" if stood else "self-asserted" for name, stood in found.items()}
+
+    def vouches_for_ledger(self, run: Run) -> bool:
+        """Whether the key of the run's ledger is pinned."""
+        return self._stands(run.opened.ledger.name, [run.ledger_key], self._named())
+
+    def _named(self) -> set[tuple[str, bytes]]:
+        return {(vkey.name, vkey.key) for vkey in self.vkeys}
+
+    def _stands(self, name: str, keys: Sequence[bytes], named: set[tuple[str, bytes]]) -> bool:
+        return bool(keys) and all(key in self.keys or (name, key) in named for key in keys)
 
 
 NO_PINS = Pins()
@@ -71,8 +78,7 @@ def check_notes(run: Run, notes: Sequence[str], pins: Pins, *, sealed: bool) -> 
     outside = [note for note in pins.checkpoints if note.startswith(origin_of(run) + "\n")]
     for note in outside:
         objections += _check_outside(run, note)
-    pinned = pins.standing(run)[run.opened.ledger.name] == "pinned"
-    return objections, not objections and (bool(outside) or (held and pinned))
+    return objections, not objections and (bool(outside) or (held and pins.vouches_for_ledger(run)))
 
 
 def origin_of(run: Run) -> str:

@@ -39,6 +39,11 @@ def row_leaf(table: str, key: str, row: Row) -> bytes:
     return leaf_hash(encode_typed((table, key, row)))
 
 
+def _row_leaves(table: str, rows: Iterable[tuple[str, Row]]) -> list[bytes]:
+    """As `row_leaf` of each; written out, since a seal hashes every row that a run made."""
+    return [sha256(b"\x00" + encode_typed((table, key, row))).digest() for key, row in rows]
+
+
 def _table_leaf(table: str, count: int, root: bytes) -> bytes:
     return leaf_hash(encode_typed((table, count, root.hex())))
 
@@ -56,7 +61,7 @@ class _StartTable:
 
     @cached_property
     def leaves(self) -> list[bytes]:
-        return [row_leaf(self.name, key, row) for key, row in self.rows.items()]
+        return _row_leaves(self.name, self.rows.items())
 
     @cached_property
     def tree(self) -> Tree:
@@ -69,15 +74,15 @@ class _StartTable:
 
     def root_with(self, changes: Mapping[str, Row | None]) -> bytes:
         """The table root when these rows are put (or removed, when None)."""
-        if all(row is not None and key in self.places for key, row in changes.items()):
-            changed = {self.places[key]: row_leaf(self.name, key, row) for key, row in changes.items() if row}
-            return self.tree.root_with(changed)
-        leaves = dict(zip(self.rows, self.leaves, strict=True))
-        for key, row in changes.items():
-            if row is None:
-                leaves.pop(key, None)
-            else:
-                leaves[key] = row_leaf(self.name, key, row)
+        put = [(key, row) for key, row in changes.items() if row is not None]
+        made = _row_leaves(self.name, put)
+        if len(put) == len(changes) and self.places.keys() >= changes.keys():
+            places = self.places
+            return self.tree.root_with({places[key]: leaf for (key, _), leaf in zip(put, made, strict=True)})
+        leaves = dict(zip(self.rows, self.leaves, strict=True)) if self.rows else {}
+        leaves.update((key, leaf) for (key, _), leaf in zip(put, made, strict=True))
+        for key in changes.keys() - dict(put).keys() if len(put) < len(changes) else ():
+            leaves.pop(key, None)
         return root_of([leaves[key] for key in sorted(leaves)])
 
 
