@@ -201,7 +201,7 @@ def test_evidence_is_under_the_name_of_who_published_it(market: Any) -> None:
     assert "evidence.subject" == market.say("b2", "evidence.publish", **fields).rule
 
 
-def test_texts_within_facts_are_of_at_most_2_kB(market: Any) -> None:
+def test_texts_within_facts_are_of_at_most_2_kb(market: Any) -> None:
     fields = {"record_kind": "photo", "subject": "l1"}
     for text, rule in (("€" * 666, None), ("€" * 667, "action.invalid")):
         assert rule == market.say("b1", "evidence.publish", **fields, facts={"text": text}).rule

@@ -36,6 +36,7 @@ ROWS: dict[str, dict[str, dict[str, Any]]] = {
         "paid": order("b1", "settled"),
         "there": order("b1", "delivered"),
         "sent": order("b1", "dispatched"),
+        "swapped": order("b1", "exchanged"),
     },
     "payment": {
         "p1": {"order": "held", "captured": 0, "authorized": 2000, "state": "authorized"},
@@ -43,6 +44,7 @@ ROWS: dict[str, dict[str, dict[str, Any]]] = {
         "p3": {"order": "paid", "captured": 2000},
         "p4": {"order": "there", "captured": 2000},
         "p5": {"order": "sent", "captured": 2000},
+        "p6": {"order": "swapped", "captured": 2000},
     },
     "protocol_event": {
         "settle": event("settle", "held", "b1", expires=5, match_certificate="now"),
@@ -57,6 +59,8 @@ ROWS: dict[str, dict[str, dict[str, Any]]] = {
         "early": event("settle", "paid", "b1", required_order_state="accepted"),
         "never": event("settle", "paid", "b1"),
         "dispatch": event("dispatch", "paid", "m1", required_order_state="settled"),
+        "soon": event("dispatch", "paid", "m1", required_order_state="accepted"),
+        "replaced": event("refund", "swapped", "m1"),
         "back": event("refund", "there", "m1", required_order_state="delivered"),
         "much": event("refund", "there", "m1", amount=2001),
         "part": event("refund", "there", "m1", amount=500),
@@ -134,6 +138,8 @@ def test_a_party_cant_tell_a_foreign_event_from_one_that_is_not_there(
         ("b1",  "done",     "event.duplicate"),
         ("b1",  "early",    "event.order_state"),
         ("b1",  "never",    "event.order_state"),
+        ("m1",  "soon",     "event.order_state"),
+        ("m1",  "replaced", "event.order_state"),
     ],
 )  # fmt: skip
 def test_what_must_not_be_done_leaves_the_order_as_it_was_and_can_be_rejected(
@@ -180,7 +186,7 @@ def test_a_refund_gives_back_its_amount(market: Any) -> None:
     assert "refunded" == market.row("order", "there").state
     paid = [row["amount"] for row in market.see("b1", "ledger.history", order="there")["posting"]]
     assert 0 == sum(paid)
-    assert {"EUR": -4000} == market.row("account", "buyer:b1").balances
+    assert {"EUR": -6000} == market.row("account", "buyer:b1").balances
 
 
 def test_a_refund_of_a_part_leaves_the_order_delivered(market: Any) -> None:
