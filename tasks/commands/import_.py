@@ -2,9 +2,11 @@
 
     import tau2 FILE --db FILE   recorded runs of the retail benchmark, said again and ruled on again
     import bundle FILE           runs of a Tollbook export, as they are
+    import uci FILE              a retailer's ledger of invoice lines, played through the market
 
 A run is taken whole or not at all; one that can't be is named with its reason,
-the others are taken, and the exit code says that some were not.
+the others are taken, and the exit code says that some were not. So it is with
+the lines of a ledger.
 """
 
 from __future__ import annotations
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from ...ledger.transfer import Transfer
     from ..tau2.importer import Imported
     from ..tau2.modes import Parting
+    from ..uci.importer import Imported as Ledger
+    from ..uci.importer import Refused, Sum
+
+_SHOWN = 100
 
 
 @click.group(no_args_is_help=False)
@@ -104,6 +110,39 @@ def bundle(session: Session, file: Path, *, as_json: bool) -> None:
     _complain([refused.code for refused in taken.refused], len(taken.runs) + len(taken.refused))
 
 
+@command.command()
+@click.argument("file", type=PATH)
+@json_option
+@pass_session
+def uci(session: Session, file: Path, *, as_json: bool) -> None:
+    """Import a retailer's ledger of invoice lines, in the form of the UCI data set "Online Retail".
+
+    Sales become orders that are paid, cancellations refunds of them, and the
+    rest adjustments: a run for each month, or for 20,000 lines of one. A line
+    that isn't posted is named with its reason. An import that was stopped goes
+    on where it was.
+    """
+    from ..progress import progress  # noqa: PLC0415 - the help needs none
+    from ..uci.importer import import_ledger  # noqa: PLC0415 - brings in the market
+    from ..uci.periods import survey  # noqa: PLC0415 - as above
+
+    found = survey(file)
+    unposted: list[Refused] = []
+    told = unposted.append if as_json else _print_unposted
+    secret = session.secret_or_new()
+    with (
+        session.store_to_write(secret) as store,
+        progress(len(found.periods), "importing", quiet=as_json) as step,
+    ):
+        imported = import_ledger(store, secret, session.name, file, told, found, step)
+    if as_json:
+        _print_ledger_json(imported, unposted)
+    else:
+        _print_ledger(imported)
+    refused = sum(one.lines for one in imported.refused.values())
+    _complain(list(imported.refused), imported.lines, "line", refused)
+
+
 def _try_out(file: Path) -> Transfer:
     """What importing a bundle into a new ledger gives, so that a refused one leaves nothing behind.
 
@@ -118,8 +157,10 @@ def _try_out(file: Path) -> Transfer:
             return import_bundle(file, store)
 
 
-def _complain(codes: Collection[str], runs: int) -> None:
+def _complain(codes: Collection[str], of: int, noun: str = "run", refused: int | None = None) -> None:
     """Says that some of so many runs were refused, each by its code, if any was.
+
+    ``refused`` is how many, where that is not how many codes there are.
 
     Raises:
         LedgerError: `import.refused`.
@@ -128,7 +169,8 @@ def _complain(codes: Collection[str], runs: int) -> None:
         return
     known = {"run.exists"} == set(codes)
     hint = "they are here: see `tollbook ls`" if known else "each is named with its reason"
-    raise LedgerError("import.refused", f"not imported: {len(codes)} of {counted(runs, 'run')}", hint)
+    count = len(codes) if refused is None else refused
+    raise LedgerError("import.refused", f"not imported: {count} of {counted(of, noun)}", hint)
 
 
 def _print(imported: Imported, parted: Sequence[Parting], mode: str) -> None:
@@ -156,3 +198,41 @@ def _print_json(imported: Imported, parted: Sequence[Parting]) -> None:
             "modes_part": [parting._asdict() for parting in parted],
         },
     )
+
+
+def _print_unposted(refused: Refused) -> None:
+    line, why = printable(refused.line[:_SHOWN]), printable(refused.text)
+    click.echo(f"not posted: line {refused.number} `{line}`: {refused.code}: {why}", err=True)
+
+
+def _print_ledger(imported: Ledger) -> None:
+    known = f", {len(imported.known)} were here" if imported.known else ""
+    click.echo(f"imported {counted(len(imported.runs), 'run')}{known}: {counted(imported.lines, 'line')}")
+    sums = {**imported.posted, **{f"not posted, {code}": one for code, one in imported.refused.items()}}
+    for name, one in sums.items():
+        click.echo(f"  {name}: {counted(one.lines, 'line')}, {one.amount:,} GBP")
+    amount = sum(one.amount for one in sums.values())
+    click.echo(f"  in all: {counted(imported.lines, 'line')}, {amount:,} GBP")
+
+
+def _print_ledger_json(imported: Ledger, unposted: Sequence[Refused]) -> None:
+    print_document(
+        "import",
+        {
+            "runs": len(imported.runs),
+            "ids": imported.runs,
+            "known": imported.known,
+            "lines": imported.lines,
+            "posted": {kind: _stated(one) for kind, one in imported.posted.items()},
+            "ways": imported.ways,
+            "refused": {code: _stated(one) for code, one in imported.refused.items()},
+            "unposted": [
+                {**line._asdict(), "amount": None if line.amount is None else str(line.amount)}
+                for line in unposted
+            ],
+        },
+    )
+
+
+def _stated(one: Sum) -> dict[str, int | str]:
+    return {"lines": one.lines, "amount": str(one.amount)}

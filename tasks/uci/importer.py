@@ -9,9 +9,12 @@
     day            clock.advance
     broken         agent.unparsed                       refused, so that the record holds it too
 
-A period is a run (`periods`). A cart has a listing once: a second line of the same code and price is of
-another cart. What the market refuses is named by its rule. The same file under the same secret gives the
-same runs. Not here: what a line says (`source`), what a run begins with (`opening`).
+A period is a run (`periods`), kept whole or not at all. A cart has a listing once: a second line of the same
+code and price is of another cart. What the market refuses is named by its rule. The same file under the same
+secret gives the same runs, so an import that was stopped goes on where it was when it is made again: what is
+here already is played, since later runs rest on it, and kept nowhere.
+
+Not here: what a line says (`source`), what a run begins with (`opening`).
 """
 
 from __future__ import annotations
@@ -39,8 +42,9 @@ from ...protocol.commerce.refunds import RefundApprove, RefundDeny, RefundOpen
 from ...protocol.commerce.supply import SupplyUpdate
 from ...protocol.commerce.talk import AgentUnparsed
 from ...protocol.draws import seed_of
-from .opening import BOOKKEEPER, CURRENCY, SHOP, WORLD, buyer_of, opening
-from .periods import dealt, listing_of, survey
+from ...protocol.errors import LedgerError
+from .opening import BOOKKEEPER, CURRENCY, SHOP, WORLD, buyer_of, listing_of, opening
+from .periods import dealt, survey
 from .sold import Bought, Sales, Sold, bought_by
 from .source import Broken, Entry
 
@@ -50,16 +54,15 @@ if TYPE_CHECKING:
 
     import msgspec
 
-    from ...ledger.store import Store
+    from ...ledger.store import Draft, Store
     from ...ledger.voice import Voice
     from ...protocol.engine import Ruling
-    from .periods import Needs, Survey
+    from ...protocol.tables import Facts
+    from .periods import Survey
 
 FORM = "uci-retail"
 MAX_GROUP = 1_000
 """So many lines of an invoice are played at once at most."""
-
-_FLUSH_RECORDS = 1_000
 
 
 class Refused(NamedTuple):
@@ -86,13 +89,14 @@ class Sum(NamedTuple):
 class Imported:
     """What an import gave.
 
-    ``posted`` and ``stated`` are by kind of line; `stated` counts the lines of
-    that kind whether they were posted or not. ``ways`` counts posted lines by
-    the act that posted them, ``refused`` the others by code.
+    ``posted`` is by kind of line; ``ways`` counts posted lines by the act that
+    posted them, ``refused`` the others by code. ``runs`` were made, ``known``
+    were here before.
     """
 
     lines: int = 0
     runs: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
     posted: dict[str, Sum] = field(default_factory=dict)
     ways: Counter[str] = field(default_factory=Counter)
     refused: dict[str, Sum] = field(default_factory=dict)
@@ -101,12 +105,12 @@ class Imported:
         """Notes that a line was posted."""
         self.lines += 1
         self.ways[way] += 1
-        _add(self.posted, line.kind, Decimal(line.amount) / 100)
+        _add(self.posted, line.kind, Decimal(line.amount).scaleb(-2))
 
     def refuse(self, refused: Refused) -> None:
         """Notes that a line was not posted."""
         self.lines += 1
-        _add(self.refused, refused.code, refused.amount or Decimal(0))
+        _add(self.refused, refused.code, refused.amount or Decimal("0.00"))
 
 
 def import_ledger(  # noqa: PLR0913 - where from, where to, and as whom
@@ -122,32 +126,64 @@ def import_ledger(  # noqa: PLR0913 - where from, where to, and as whom
 
     Raises:
         SourceError: as `survey`, unless that is handed over as `found`.
-        LedgerError: the ledger can't be written, or holds such a run already.
+        LedgerError: the ledger can't be written.
     """
     found = found or survey(path)
     first = next(iter(found.periods))
     sales = Sales(found)
     imported = Imported()
-    for place, (period, items) in enumerate(groupby(dealt(path), lambda pair: pair[0] or first)):
+    for place, (period, pairs) in enumerate(groupby(dealt(path), lambda pair: pair[0] or first)):
+        items = [item for _period, item in pairs]
+        lines = [item for item in items if isinstance(item, Entry)]
         sales.carry(place)
-        needs = found.periods[period]
-        plan = _plan(path.name, found.digest, place, period, _buyers(needs, sales))
-        facts = opening(needs, sales.due(needs.cancelled))
-        writer = Writer.begin(
-            store, secret, name, plan, facts, [facts_blob(facts)], group=_FLUSH_RECORDS
-        )
+        carried = sales.due(found.periods[period])
+        days = sorted({line.day for line in lines} | {due.day for due in carried})
+        plan = _plan(path.name, found.digest, place, period, [buyer_of(day) for day in days])
+        writer, is_known = _begin(store, secret, name, plan, opening(lines, carried))
         market = _Market(writer, sales, imported, refused)
-        for group in _groups(item for _period, item in items):
+        for group in _groups(items):
             market.play(group)
         market.close()
-        imported.runs.append(writer.id)
+        (imported.known if is_known else imported.runs).append(writer.id)
         step()
     return imported
 
 
-def _buyers(needs: Needs, sales: Sales) -> list[str]:
-    days = needs.days | {due.day for due in sales.due(needs.cancelled)}
-    return [buyer_of(day) for day in sorted(days)]
+class _Nowhere:
+    """Where a run is kept that is in the ledger already."""
+
+    def add_run(
+        self,
+        run_id: str,
+        records: Sequence[Draft],
+        blobs: Iterable[tuple[str, Sequence[bytes]]],
+        notes: Sequence[str] = (),
+    ) -> int:
+        """As `Keeper.add_run`."""
+        del run_id, records, blobs, notes
+        return 0
+
+    def append(self, run: int, seq: int, records: Sequence[Draft], notes: Sequence[str] = ()) -> None:
+        """As `Keeper.append`; runs are kept whole."""
+        raise NotImplementedError
+
+    def refuse_known(self, run_id: str) -> None:
+        """As `Keeper.refuse_known`: none is known here."""
+
+    def signed(self, run: int, seq: int) -> tuple[bytes, str | None]:
+        """As `Keeper.signed`; nothing is said twice."""
+        raise NotImplementedError
+
+
+def _begin(store: Store, secret: bytes, name: str, plan: Plan, facts: Facts) -> tuple[Writer, bool]:
+    """The writer of a run, and whether the store has it already."""
+    blobs = [facts_blob(facts)]
+    try:
+        return Writer.begin(store, secret, name, plan, facts, blobs, group=None), False
+    except LedgerError as error:
+        if error.code != "run.exists":
+            raise
+    return Writer.begin(_Nowhere(), secret, name, plan, facts, blobs, group=None), True
 
 
 def _plan(name: str, digest: str, place: int, period: str, buyers: Sequence[str]) -> Plan:
@@ -178,7 +214,8 @@ def _groups(items: Iterable[Entry | Broken]) -> Iterator[list[Entry] | Broken]:
 
 def _is_next(held: Sequence[Entry], item: Entry) -> bool:
     last = held[-1]
-    return (last.invoice, last.kind, last.day) == (item.invoice, item.kind, item.day) and len(held) < MAX_GROUP
+    is_same = (last.invoice, last.kind, last.day) == (item.invoice, item.kind, item.day)
+    return is_same and len(held) < MAX_GROUP
 
 
 class _Market:
@@ -307,7 +344,7 @@ class _Market:
         rule = ruling.decision.rule or ""
         for line in lines:
             text = f"{line.invoice},{line.sku},{line.quantity}"
-            amount = Decimal(line.amount) / 100
+            amount = Decimal(line.amount).scaleb(-2)
             self._refuse(Refused(line.number, rule, "the market refuses it", text, amount))
 
     def _refuse(self, refused: Refused) -> None:
@@ -329,7 +366,7 @@ def _sheets(lines: Sequence[Entry]) -> list[list[Entry]]:
             if len(sheet) < MAX_LINES and listing not in listings:
                 break
         else:
-            sheet, listings = [], set[tuple[str, int]]()
+            sheet, listings = list[Entry](), set[tuple[str, int]]()
             sheets.append(sheet)
             held.append(listings)
         sheet.append(line)
@@ -357,5 +394,5 @@ def _id(ruling: Ruling, table: str) -> str:
 
 
 def _add(sums: dict[str, Sum], name: str, amount: Decimal) -> None:
-    before = sums.get(name, Sum(0, Decimal(0)))
+    before = sums.get(name, Sum(0, Decimal("0.00")))
     sums[name] = Sum(before.lines + 1, before.amount + amount)

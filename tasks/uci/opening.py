@@ -7,14 +7,16 @@
     shop          the merchant             2010-12-01 …   a buyer for each day: all who bought on it
     bookkeeper    the operator
 
-Who bought what is not in the data: the days stand for the customers, so that an account says what its day
-came to. Not here: what they do (`importer`).
+A listing is a stock code at one price, `85123A@255`, since the same code is sold at several. Who bought what
+is not in the data: the days stand for the customers, so that an account says what its day came to.
+Not here: what they do (`importer`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import quote
 
 from ...protocol.bodies import WorldRef
 from ...protocol.commerce.books import Account, Posting, sale
@@ -26,10 +28,10 @@ from ...protocol.world import world_of
 from ..dates import date_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from ...protocol.tables import Facts, Row
-    from .periods import Needs
+    from .source import Entry
 
 WORLD = WorldRef(name="commerce", params={}, version=0)
 CURRENCY = "GBP"
@@ -52,21 +54,30 @@ def buyer_of(day: int) -> str:
     return date_of(day)
 
 
-def opening(needs: Needs, carried: Iterable[Due]) -> Facts:
+def listing_of(sku: str, price: int) -> str:
+    """The key of the listing of a stock code at a price in pence."""
+    return f"{quote(sku, safe='')}@{price}"
+
+
+def opening(lines: Sequence[Entry], carried: Sequence[Due]) -> Facts:
     """The start rows of a period."""
-    rows = [("clock", CLOCK_KEY, Clock(min(needs.days))), *_shelves(needs), *_books(list(carried))]
-    return world_of(WORLD).facts(rows)
+    first = min(line.day for line in lines)
+    return world_of(WORLD).facts([("clock", CLOCK_KEY, Clock(first)), *_shelves(lines), *_books(carried)])
 
 
-def _shelves(needs: Needs) -> Iterator[tuple[str, str, Row]]:
-    for key, units in needs.units.items():
-        code, _, price = key.rpartition("@")
-        yield "listing", key, Listing(SHOP, unquote(code), int(price), CURRENCY)
-        stock = min(units, _MAX_STOCK)
+def _shelves(lines: Sequence[Entry]) -> Iterator[tuple[str, str, Row]]:
+    units: Counter[tuple[str, int]] = Counter()
+    for line in lines:
+        if line.kind in ("sale", "stock"):
+            units[line.sku, line.price] += abs(line.quantity)
+    for (sku, price), count in units.items():
+        key = listing_of(sku, price)
+        yield "listing", key, Listing(SHOP, sku, price, CURRENCY)
+        stock = min(count, _MAX_STOCK)
         yield "inventory", key, Inventory(on_hand=stock, available=stock)
 
 
-def _books(carried: list[Due]) -> Iterator[tuple[str, str, Row]]:
+def _books(carried: Sequence[Due]) -> Iterator[tuple[str, str, Row]]:
     balances: dict[str, int] = {}
     for place, due in enumerate(carried, 1):
         payment, entry, buyer = f"p0_{place}", f"e0_{place}", buyer_of(due.day)

@@ -37,7 +37,7 @@ class Sold:
         self.left = sum(line.amount for line in lines)
 
     def is_undone_by(self, lines: Bought) -> bool:
-        """Whether these cancelled lines are, among others, exactly all that was bought, none of it cancelled yet."""
+        """Whether all that was bought is among these cancelled lines, and none of it was cancelled before."""
         bought = self.bought
         return bought is not None and bought <= lines and self.left == sum(
             units * price * count for (_code, units, price), count in bought.items()
@@ -50,8 +50,8 @@ class Sales:
     def __init__(self, survey: Survey) -> None:
         """None yet; the survey says whose will have to be known."""
         self._last: dict[str, int] = {}
-        for place, needs in enumerate(survey.periods.values()):
-            self._last.update(dict.fromkeys(needs.cancelled, place))
+        for place, cancelled in enumerate(survey.periods.values()):
+            self._last.update(dict.fromkeys(cancelled, place))
         self._found: dict[str, list[Sold]] = {}
 
     def is_kept(self, invoice: str) -> bool:

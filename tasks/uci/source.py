@@ -1,10 +1,10 @@
 """The lines of the ledger, one at a time: what each says, or why it says nothing.
 
     invoice,time,sku,qty,unit_gbp,cancels
-    536365,2010-12-01 08:26,85123A,6,2.55,              a sale, at 0.00 too
-    C536506,2010-12-01 12:38,22960,-6,4.25,536488       a cancellation, of that invoice's sale where it is known
-    A563186,2011-08-12 14:51,B,1,-11062.06,             an adjustment
-    536589,2010-12-01 16:50,21777,-10,0.0,              a correction of stock: no money
+    536365,2010-12-01 08:26,85123A,6,2.55,          a sale; at 0.0 too
+    C536506,2010-12-01 12:38,22960,-6,4.25,536488   a cancellation, of the sale named last if it is known
+    A563186,2011-08-12 14:51,B,1,-11062.06,         an adjustment
+    536589,2010-12-01 16:50,21777,-10,0.0,          a correction of stock: no money
 
 A line ends where a line of text ends, and no quotes are known: nothing in a line can swallow the next one.
 Amounts are whole pence. A price such as 0.001 is none, and its line is named, not rounded.
@@ -21,6 +21,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ...protocol.commerce.terms import MAX_MONEY
 from ...protocol.errors import SourceError
 from ..dates import day_of
 
@@ -98,7 +99,8 @@ def read_lines(path: Path) -> Iterator[bytes]:
                     yield line.removesuffix(b"\n").removesuffix(b"\r")
     except (OSError, EOFError, zlib.error) as error:
         what = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise SourceError("source.read", f"`{path}` can't be read: {what}", "check the path and the file") from None
+        hint = "check the path, and that the file is whole"
+        raise SourceError("source.read", f"`{path}` can't be read: {what}", hint) from None
 
 
 def check_header(line: bytes, path: Path) -> None:
@@ -113,7 +115,10 @@ def check_header(line: bytes, path: Path) -> None:
 
 def entry_of(number: int, line: bytes) -> Entry | Broken:
     """What a line says."""
-    text = line.decode("utf-8", "backslashreplace")
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        return Broken(number, "uci.utf8", "it is not UTF-8", line.decode("utf-8", "backslashreplace"))
     fields = text.split(",")
     if len(fields) != 6:
         return Broken(number, "uci.columns", f"{len(fields)} fields, not 6", text)
@@ -127,12 +132,14 @@ def entry_of(number: int, line: bytes) -> Entry | Broken:
     problem = _problem(invoice, sku, cancels, day)
     kind = _kind(invoice, quantity, price)
     if problem is None and kind is None:
-        problem = "uci.sign", "a quantity or price below zero where none can be"
+        problem = "uci.sign", f"{quantity} units at {price_text} are no line of an invoice `{invoice}`"
+    if problem is None and abs(quantity * price) > MAX_MONEY:
+        problem = "uci.amount", f"{quantity} units at {price_text} are more than an amount may be"
     if problem is None and cancels and kind != "cancellation":
         problem = "uci.cancels", f"invoice `{invoice}` is no cancellation, and names `{cancels}` as cancelled"
     if problem is not None or kind is None or day is None:
         code, what = problem or ("uci.time", "no such time")
-        return Broken(number, code, what, text, Decimal(quantity * price) / 100)
+        return Broken(number, code, what, text, Decimal(quantity * price).scaleb(-2))
     return Entry(number, kind, invoice, time[:7], day, sku, quantity, price, cancels)
 
 

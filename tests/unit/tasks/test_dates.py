@@ -35,7 +35,8 @@ def test_every_99th_day_is_that_of_the_library() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "2011-02-29", "1900-02-29", "2011-13-01", "2011-00-10", "2011-04-31", "2011-1-1", "2011-01-01 "]
+    "text",
+    ["", "2011-02-29", "1900-02-29", "2011-13-01", "2011-00-10", "2011-04-31", "2011-1-1", "2011-01-01 "],
 )
 def test_no_such_day(text: str) -> None:
     assert day_of(text) is None
