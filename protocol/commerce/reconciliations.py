@@ -172,7 +172,14 @@ _GIVING_BACK = ("order.cancel", "shipment.refund", "event.process")
 SUBJECT = Subject(
     rows={"reconciliation": Reconciliation},
     rules=(
-        Rule(LedgerReconcile, _reconcile, _show_made, ("order.unknown", "reconciliation.again"), MERCHANT),
+        Rule(
+            LedgerReconcile,
+            _reconcile,
+            _show_made,
+            ("order.unknown", "reconciliation.again"),
+            MERCHANT,
+            is_unaddressed=True,
+        ),
     ),
     events={ReconciliationMade: _made},
     refusals={"reconciliation.again": "the order was reconciled, and nothing is otherwise since"},

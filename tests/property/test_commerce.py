@@ -25,15 +25,19 @@ from tollbook.protocol.world import StartRows, part_fields, row_fields, world_of
 
 WORLD = world_of(WorldRef(name="commerce", params={}, version=0))
 ROLES = {"b1": "buyer", "b2": "buyer", "m1": "merchant", "m2": "merchant", "op": "operator"}
+ROLES |= {"ju": "adjudicator"}
 LINES = [
     {"listing": "l1", "quantity": 2, "unit_price": 500},
     {"listing": "l2", "quantity": 1, "unit_price": 7},
 ]
+RECEIVED = {"state": "received", "received_condition": "unused"}
+ANSWERED = {"state": "under_review", "position": "accept"}
 
 ROWS: StartRows = {
     "policy": {
-        "returns": {"accepted_conditions": ["unused"]},
+        "returns": {"accepted_conditions": ["unused"], "restocked_conditions": ["unused"]},
         "negotiation": {"max_rounds": 4, "deadline_ticks": 3},
+        "disputes": {"adjudicator": "ju", "deadline_ticks": 1},
     },
     "listing": {
         "l1": {"merchant": "m1", "title": "lamp", "price": 1000},
@@ -44,6 +48,7 @@ ROWS: StartRows = {
     "order": {
         "o1": {"buyer": "b1", "merchant": "m1", "state": "delivered", "lines": LINES},
         "o2": {"buyer": "b2", "merchant": "m1", "state": "settled", "lines": LINES[:1]},
+        "oc": {"buyer": "b2", "merchant": "m1", "state": "delivered", "lines": LINES[:1]},
     },
     "negotiation": {
         "na": {"listing": "l1", "buyer": "b1", "quantity": 1, "unit_price": 900, "offered_by": "m1"},
@@ -53,11 +58,35 @@ ROWS: StartRows = {
     "payment": {
         "p1": {"order": "o1", "captured": 1007},
         "p2": {"order": "o2", "captured": 900, "refunded": 1},
+        "p3": {"order": "oc", "captured": 1000},
     },
     "return": {
         "ra": {"order": "o1", "listing": "l1", "condition": "unused", "state": "authorized"},
         "rb": {"order": "o1", "listing": "l2", "condition": "unused"},
+        "rc": {
+            "order": "oc",
+            "listing": "l1",
+            "condition": "unused",
+            "state": "received",
+            "received_quantity": 1,
+        },
     },
+    "exchange": {
+        "ec": {"order": "oc", "returned": "rc", "listing": "l1", "state": "authorized"},
+        "ed": {"order": "o1", "returned": "ra", "listing": "l1"},
+    },
+    "dispute": {
+        "do": {
+            "order": "o1",
+            "amount": 500,
+            "adjudicator": "ju",
+            "state": "under_review",
+            "position": "accept",
+        },
+        "dr": {"order": "o2", "amount": 800, "adjudicator": "ju", "deadline": 0},
+        "dc": {"order": "oc", "amount": 300, "position": "contest"},
+    },
+    "ruling": {"jc": {"dispute": "dc", "outcome": "split", "award": 7, "adjudicator": "ju"}},
     "refund_case": {"c1": {"order": "o2", "amount": 900}},
     "search_session": {"s1": {"buyer": "b1"}},
     "offer_ranking": {
@@ -132,7 +161,7 @@ def _facts() -> Facts:
 
 
 FACTS = _facts()
-SIDES = ("buyer", "merchant", "asker", "asked", "proposer", "party", "issuer")
+SIDES = ("buyer", "merchant", "asker", "asked", "proposer", "party", "issuer", "adjudicator")
 WRITES = [kind for kind in WORLD.kinds if kind not in WORLD.queries and kind != "agent.unparsed"]
 
 
@@ -195,7 +224,10 @@ def formed(state: State, choice: Choice) -> Message:
     kind = WORLD.kinds[choice.kind]
     fields: dict[str, Any] = {"kind": choice.kind, **dict.fromkeys(part_fields(kind), "0" * 64)}
     parties = ["b1", "b2", "m1", "m2"]
-    names = row_fields(kind)
+    required = {field.encode_name for field in msgspec.structs.fields(kind) if field.required}
+    names = {
+        name: table for name, table in row_fields(kind).items() if name in required or choice.pick % 3 == 0
+    }
     for column, table in names.items():
         fields[column], row = named(state, table, choice.pick)
         if table == "listing" and row is not None:
@@ -273,7 +305,9 @@ def test_rows_agree_after_every_act_and_refusals_change_nothing(choices: list[Ch
             assert before == after
         for table, key in decision.reads:
             row = after[table][key]
-            allowed = message.sender in (getattr(row, "buyer", None), getattr(row, "merchant", None))
+            allowed = message.sender in [
+                getattr(row, side, None) for side in ("buyer", "merchant", "adjudicator")
+            ]
             assert not hasattr(row, "buyer") or allowed
 
 
