@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -58,13 +59,14 @@ class Watch:
         self.groups = {name: by_kind(world.kinds) for name in ("did", "refused", "heard")}
         self.read: dict[str, dict[str, int]] = {table: {} for table in world.tables}
         self.withheld: dict[str, set[str]] = {}
-        self._known: dict[str, dict[str, Json]] = {table: {} for table in world.tables}
+        self._rows: dict[str, dict[str, Json]] = {}
+        self._known: dict[str, list[Json]] = {table: [] for table in world.tables}
         self._results: dict[int, Json] = {}
 
     @property
     def known(self) -> dict[str, list[Json]]:
         """The rows that the party was shown in full, as last shown, in order of their keys."""
-        return {table: [rows[key] for key in sorted(rows)] for table, rows in self._known.items()}
+        return dict(self._known)
 
     def note(self, deed: Deed, shown: Shown | None, state: State, tick: int) -> dict[str, Json] | None:
         """Notes the run's next deed, whoever's it is, with what it showed and the rows as they then stood.
@@ -95,10 +97,16 @@ class Watch:
             return
         if shown is not None and "result" in self._want:
             self._results[deed.seq] = plain(shown.value)
+        shown_now: dict[str, dict[str, Json]] = {}
         for table, key in each_read(decision.reads, state):
             self.read[table].setdefault(key, deed.seq)
             if "known" in self._want:
-                self._known[table][key] = row_of(key, state.get(table, key))
+                shown_now.setdefault(table, {})[key] = row_of(key, state.get(table, key))
+        for table, rows in shown_now.items():
+            known = self._rows.setdefault(table, {})
+            known.update(rows)
+            # A new list: who holds the old one keeps it as it was.
+            self._known[table] = [known[key] for key in sorted(known)]
 
     def _act(self, deed: Deed, tick: int, names: tuple[str, ...]) -> dict[str, Json]:
         message, decision = deed.message, deed.decision
@@ -166,11 +174,17 @@ def plain(value: object) -> Json:
 
 def by_kind(kinds: Iterable[str]) -> Kinds:
     """Empty lists for kinds, by noun and verb."""
-    made: Kinds = {}
+    return {noun: {verb: [] for verb in verbs} for noun, verbs in _split(tuple(kinds)).items()}
+
+
+@cache
+def _split(kinds: tuple[str, ...]) -> dict[str, list[str]]:
+    """The verbs of each noun; a market's kinds are split once."""
+    found: dict[str, list[str]] = {}
     for kind in kinds:
         noun, _, verb = kind.partition(".")
-        made.setdefault(noun, {})[verb] = []
-    return made
+        found.setdefault(noun, []).append(verb)
+    return found
 
 
 def row_of(key: str, row: msgspec.Struct) -> Mapping[str, Json]:
