@@ -28,7 +28,7 @@ from tollbook.tasks.format.task import load_task
 from tollbook.tasks.judging import Judge
 from tollbook.tasks.lint.linter import lint
 from tollbook.tasks.play.casting import Part, cast
-from tollbook.tasks.play.conduct import with_conduct
+from tollbook.tasks.play.conduct import remember, with_conduct
 from tollbook.tasks.play.crew import play_all
 from tollbook.tasks.play.recorder import Ledger, Recorded, record
 from tollbook.tasks.shelf import builtin_tasks
@@ -165,6 +165,8 @@ def score_lines(task: Task) -> Iterator[Line]:
 
 if __name__ == "__main__":
     tasks = [load_task(found.text) for found in builtin_tasks()]
+    for each in tasks:
+        remember(each)
     for each in tasks:
         report(f"a case of {each.file.id}, CPU", case_lines(each))
     report("from a ledger, CPU", score_lines(tasks[0]))

@@ -125,12 +125,15 @@ def command(  # noqa: PLR0913 - click's way to take options
 
 def _load(words: Sequence[str]) -> list[Task]:
     from ..format.task import load_task  # noqa: PLC0415 - brings in CEL
+    from ..play.conduct import remember  # noqa: PLC0415 - as above
     from ..shelf import find_tasks, naming_task  # noqa: PLC0415 - as above
 
     loaded: list[Task] = []
     for found in find_tasks(words):
         with naming_task(found.name):
             loaded.append(load_task(found.text))
+    for task in loaded:
+        remember(task)
     return loaded
 
 

@@ -18,14 +18,10 @@ Source: design section 3, check 6.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from ...ledger.findings import NEEDED, Finding, State, quoted
-from ...protocol.bodies import WorldRef
 from ...protocol.canonical import encode_typed
 from ...protocol.errors import TaskError
 from ..format.task import Task, load_task
@@ -35,11 +31,12 @@ from .play import Schedule, briefs_of
 
 if TYPE_CHECKING:
     from ...ledger.audited import Audit
-    from ...protocol.bodies import Open
+    from ...protocol.bodies import Open, WorldRef
     from ...protocol.tables import Facts
     from ..format.scene import Scene
 
-_WORLD = msgspec.json.Decoder(WorldRef)
+_TASKS: dict[tuple[str, bytes], Task] = {}
+_MOST = 64
 _ACTORS_OWN = frozenset({"agent_stopped", "agent_failed"})
 
 
@@ -94,10 +91,24 @@ def known_task(audit: Audit) -> Known:
         raise TaskError("task.run", "", problem) from None
 
 
-@lru_cache(maxsize=64)
-def task_of(text: str, world: bytes) -> Task:
-    """The task of a text under the rules of a run's world (its canonical bytes), compiled once."""
-    return load_task(text, _WORLD.decode(world))
+def remember(task: Task) -> None:
+    """Keeps a task that was loaded from its own text, so that its runs are checked without compiling it again."""
+    if len(_TASKS) == _MOST:
+        _TASKS.clear()
+    _TASKS[task.text, encode_typed(task.ref)] = task
+
+
+def task_of(text: str, ref: WorldRef) -> Task:
+    """The task of a text under the rules of a run's world, compiled once.
+
+    Raises:
+        TaskError: the first fault of the file.
+    """
+    known = _TASKS.get((text, encode_typed(ref)))
+    if known is None:
+        known = load_task(text, ref)
+        remember(known)
+    return known
 
 
 def _checked(audit: Audit) -> tuple[list[Finding], State]:
@@ -117,7 +128,7 @@ def _known(audit: Audit, opened: Open) -> Known:
     if opened.task is None or audit.task is None:
         raise _UndoneError("its task file is not here")
     try:
-        task = task_of(audit.task, encode_typed(opened.world))
+        task = task_of(audit.task, opened.world)
     except TaskError as error:
         raise _Found("conduct.task", f"the task file can't be played: {error.text}") from None
     if task.file.id != opened.task.id:
