@@ -92,7 +92,7 @@ def known_task(audit: Audit) -> Known:
 
 
 def remember(task: Task) -> None:
-    """Keeps a task that was loaded from its own text, so that its runs are checked without compiling it again."""
+    """Keeps a task that was loaded from its own text: its runs are checked without compiling it again."""
     if len(_TASKS) == _MOST:
         _TASKS.clear()
     _TASKS[task.text, encode_typed(task.ref)] = task
