@@ -15,7 +15,7 @@ from typing import Protocol, cast
 import msgspec
 
 from ..bodies import Made
-from ..canonical import Id, Index
+from ..canonical import Id
 from ..tables import State
 from ..world import Act, kind_of
 from .orders import order_named
@@ -25,18 +25,13 @@ from .terms import CommerceEvent, CommerceRow, Currency, Money, OrderId, Tick
 
 
 class Confirmation(CommerceRow, frozen=True):
-    """A row of `confirmation`.
-
-    ``act`` is the kind of the act that it confirms, said at place ``message`` of
-    the record; ``amount`` is the money that it moved or held, 0 for none.
-    """
+    """A row of `confirmation`: the kind of act that it confirms, and the money that was moved or held, or 0."""
 
     order: OrderId
     buyer: Id
     merchant: Id
     act: Id
     amount: Money
-    message: Index = 0
     tick: Tick = 0
     currency: Currency = "EUR"
 
@@ -50,7 +45,6 @@ class ConfirmationMade(CommerceEvent, frozen=True, tag="confirmation.made"):
     merchant: str
     act: str
     amount: int
-    message: int
     tick: int
     currency: str
 
@@ -82,7 +76,6 @@ def confirmed(  # noqa: PLR0913 - an act, what it came to, and its place among t
         merchant=concerned.merchant,
         act=kind_of(cast("type[msgspec.Struct]", type(act.action))),
         amount=amount,
-        message=act.seq,
         tick=tick_of(state),
         currency=concerned.currency,
     )
@@ -95,7 +88,6 @@ def _made(state: State, event: ConfirmationMade) -> None:
         merchant=event.merchant,
         act=event.act,
         amount=event.amount,
-        message=event.message,
         tick=event.tick,
         currency=event.currency,
     )
