@@ -141,6 +141,22 @@ def test_an_approved_refund_is_put_down_as_it_was_made(shop: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("state", "amount", "after"),
+    [
+        ("delivered", 500, "refunded"),
+        ("delivered", 499, "delivered"),
+        ("settled",   500, "settled"),
+    ],
+)  # fmt: skip
+def test_a_delivered_order_is_refunded_once_nothing_is_left(
+    new_market: Any, state: str, amount: int, after: str
+) -> None:
+    market = new_market({**books(state, 500), "refund_case": {"c1": {"order": "o1", "amount": 500}}})
+    shown = market.see("m1", "refund.approve", "b1", refund_case="c1", amount=amount)
+    assert after == shown["order"][0]["state"]
+
+
 def test_a_return_names_its_evidence(shop: Any) -> None:
     asked = {"order": "o1", "listing": "l1", "quantity": 1, "condition": "worn", "evidence": ["v2", "v1"]}
     assert ["v2", "v1"] == shop.see("b1", "return.request", "m1", **asked)["return"][0]["evidence"]

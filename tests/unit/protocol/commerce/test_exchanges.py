@@ -117,6 +117,20 @@ def test_scarce_goods_are_not_promised(shop: Any) -> None:
     assert ("stock.short", {"listing": "scarce", "quantity": 2}) == (decision.rule, decision.detail)
 
 
+def test_the_last_units_can_be_promised(new_market: Any) -> None:
+    rows = copy.deepcopy(ROWS)
+    rows["inventory"]["scarce"]["available"] = 2
+    market = new_market(rows)
+    assert market.say("m1", "exchange.authorize", "b1", exchange="xc").rule is None
+    assert 0 == market.row("inventory", "scarce").available
+
+
+def test_what_was_replaced_whole_may_be_a_start_row(new_market: Any) -> None:
+    rows = copy.deepcopy(ROWS)
+    rows["exchange"]["done"] |= {"state": "completed", "replaced": 2}
+    assert 2 == new_market(rows).row("exchange", "done").replaced
+
+
 def one_return(new_market: Any, *, received: int | None, ordered: int = 2) -> tuple[Any, str]:
     """A shop in which b1 asked for 2 blue ones for 2 red ones of an order, of which some are in."""
     state = {} if received is None else {"state": "received", "received_quantity": received}
@@ -144,7 +158,10 @@ def test_an_exchange_replaces_a_return_unit_for_unit_and_moves_no_money(new_mark
     market.see("m1", "exchange.authorize", "b1", exchange=key)
     assert (5, 3, 2) == stock(market)
     market.see("m1", "return.receive", "b1", return_="r1", condition="unused", quantity=2)
-    shown = market.see("m1", "exchange.complete", "b1", exchange=key)
+    ruling = market.rule("m1", "exchange.complete", "b1", exchange=key)
+    kinds = [kind_of(type(event)) for event in ruling.decision.events]
+    assert ["exchange.completed", "stock.sold", "order.exchanged", "confirmation.made"] == kinds
+    shown = ruling.shown.value
     assert (3, 3, 0) == stock(market)
     assert ("completed", 2, "exchanged") == (
         shown["exchange"][0]["state"], shown["exchange"][0]["replaced"], shown["order"][0]["state"],
