@@ -84,7 +84,7 @@ class Voice:
             to=to,
         )
         body = encode_typed(message)
-        return Formed(message, typed, body, signature_text(self._key.sign(pae("message", body))), parts)
+        return Formed(message, typed, body, self._signature(body), parts)
 
     def say(
         self, action: msgspec.Struct, *, to: str | None, reply_to: int | None = None, key: str | None = None
@@ -100,6 +100,9 @@ class Voice:
     def send(self, formed: Formed) -> Ruling:
         """Sends a message that was formed and nothing said since."""
         return self._writer.admit(formed.body, formed.sig, formed.parts, verified=True)
+
+    def _signature(self, body: bytes) -> str:
+        return signature_text(self._key.sign(pae("message", body)))
 
     def _parts(self, action: msgspec.Struct, n: int) -> tuple[Part, ...]:
         return tuple(
