@@ -30,6 +30,7 @@ MAX_BLOB_LINE_BYTES = 8 * 2**20
 ROWS_A_LINE = 1_000
 ROW_BYTES_A_LINE = 4 * 2**20
 """A line of more rows' bytes would be over the limit of a bundle's line."""
+MAX_ROWS_HELD = 50_000
 
 
 class Blob(NamedTuple):
@@ -171,6 +172,10 @@ def _root(contents: Sequence[_Rows], tables: Sequence[str]) -> str:
     return root_of(roots).hex()
 
 
+def _count(facts: Facts) -> int:
+    return sum(len(table.rows) for table in facts.tables.values())
+
+
 def _short(blob: Blob) -> str:
     return f"blob `{blob.digest[:12]}`"
 
@@ -192,7 +197,11 @@ def _read(line: bytes) -> _Rows | _Task:
 
 
 class Shelf:
-    """Blobs at hand, each read and worked out once."""
+    """Blobs at hand, each read and worked out once; of start rows only those used last are held.
+
+    So many runs that share their start rows read them once, and many runs that
+    each have their own take no more memory than a few.
+    """
 
     def __init__(self, fetch: Callable[[str], Blob | None]) -> None:
         self._fetch = fetch
@@ -207,13 +216,17 @@ class Shelf:
             BundleError: as `facts_of`.
         """
         key = (digest, id(world))
-        if key not in self._facts:
+        facts = self._facts.pop(key, None)
+        if facts is None:
             blob = self._fetch(digest)
             if blob is None:
                 return None
             self.read.add(digest)
-            self._facts[key] = facts_of(blob, world)
-        return self._facts[key]
+            facts = facts_of(blob, world)
+        self._facts[key] = facts
+        while len(self._facts) > 1 and sum(map(_count, self._facts.values())) > MAX_ROWS_HELD:
+            del self._facts[next(iter(self._facts))]
+        return facts
 
     def task(self, digest: str) -> str | None:
         """The task text of this name; None when it isn't here.

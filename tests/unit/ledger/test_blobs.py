@@ -145,3 +145,21 @@ def test_a_shelf_reads_each_blob_once_and_says_which() -> None:
     assert (None, None) == (shelf.facts("0" * 64, RETAIL), shelf.task("0" * 64))
     assert 1 == asked.count(facts().root)
     assert set(held) == shelf.read
+
+
+def test_a_shelf_holds_only_the_start_rows_used_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [
+        COUNTER.facts(("counter", str(key), Counter(place, "")) for key in range(40)) for place in range(3)
+    ]
+    held = {one.root: facts_blob(one) for one in many}
+    asked: list[str] = []
+
+    def fetch(digest: str) -> Blob | None:
+        asked.append(digest)
+        return held[digest]
+
+    monkeypatch.setattr(blobs, "MAX_ROWS_HELD", 90)
+    shelf = Shelf(fetch)
+    for place in (0, 1, 0, 2, 0, 1):
+        assert many[place].root == getattr(shelf.facts(many[place].root, COUNTER), "root", None)
+    assert [many[place].root for place in (0, 1, 2, 1)] == asked
