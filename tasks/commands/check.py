@@ -1,4 +1,4 @@
-"""`tollbook check`: does what the ledger promises hold here?
+"""`tollbook check`: whether what the ledger promises holds here.
 
     integrity   thirteen cases, each done in a scratch ledger and shown with its evidence
 

@@ -34,7 +34,9 @@ _LOCAL = ("127.0.0.1", "::1", "localhost")
 
 @click.command()
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK…")
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="The address to listen at.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, metavar="NAME", help="The address to listen at."
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
@@ -84,7 +86,8 @@ def command(  # noqa: PLR0913 - click's way to take options
 ) -> Exit:
     """Host runs of tasks for agents elsewhere: each brings its own key, and signs what it says.
 
-    The interface is in docs/SERVE.md. Needs the extra `serve`. Stop it with Ctrl-C: open runs are sealed as abandoned.
+    The interface is in docs/SERVE.md. Needs the extra `serve`. Stop it with Ctrl-C: runs that are open are
+    sealed as abandoned.
     """
     _check_extra()
     from ..serve.limits import Limits  # noqa: PLC0415 - the help needs none

@@ -91,7 +91,7 @@ def in_process_and_over_http(folder: Path) -> Shown:
     """Case 7."""
     claims = Claims()
     title = "in process and over HTTP an agent gives the same run"
-    did = f"the reference of `{_TASK}` played in process, then over HTTP with the same seed, in a ledger of its own"
+    did = f"the reference of `{_TASK}` was played in process, and over HTTP with the same seed elsewhere"
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
         claims.equal("installed", [], missing)
@@ -100,7 +100,8 @@ def in_process_and_over_http(folder: Path) -> Shown:
     task = load_task(find_task(_TASK).text)
     case = next(iter(task.file.case))
     with _store(folder / "7.in.db") as store:
-        recorded = record(Ledger(store, SECRET, NAME), task, case, 0, PolicyAgent("reference", task.reference))
+        agent = PolicyAgent("reference", task.reference)
+        recorded = record(Ledger(store, SECRET, NAME), task, case, 0, agent)
     replayed = recorded.audit.replayed
     assert replayed is not None
     seed = party_seed(SECRET, replayed.opened.nonce, task.actor)

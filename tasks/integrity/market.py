@@ -1,4 +1,4 @@
-"""A scratch market: two buyers, a merchant and the market's operator, each with a key, in a ledger of its own.
+"""A scratch market: two buyers, a merchant and the operator, each with a key, in a ledger of its own.
 
     rows ─► open ─► say, say, … ─► (closed and opened again) ─► seal ─► export ─► audit
 
@@ -68,7 +68,9 @@ class Scratch:
         )
         self.number, self.id = self._store.find(self.writer.id)
 
-    def say(self, party: str, kind: str, *, to: str | None = None, key: str | None = None, **fields: Json) -> Ruling:
+    def say(
+        self, party: str, kind: str, *, to: str | None = None, key: str | None = None, **fields: Json
+    ) -> Ruling:
         """What the market rules on an act."""
         voice = self.writer.voice(party)
         self.formed = voice.form(typed(self._world(), {"kind": kind, **fields}), to=to, key=key)

@@ -1,4 +1,4 @@
-"""Cases 1, 2, 3, 5 and 6: what is sold once is gone, what is asked twice is done once, what is late is not done."""
+"""Cases 1, 2, 3, 5 and 6: what is sold is gone, what is asked twice is done once, what is late is not."""
 
 from __future__ import annotations
 

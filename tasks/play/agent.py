@@ -78,6 +78,15 @@ class Answer(NamedTuple):
     reason: str | None = None
 
 
+class Seated(Protocol):
+    """Whoever plays a party, as far as `open` says so."""
+
+    @property
+    def stated(self) -> Stated:
+        """What `open` says of it."""
+        ...
+
+
 class Agent(Protocol):
     """Who plays a party.
 

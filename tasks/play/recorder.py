@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...ledger.audited import Audit
     from ...ledger.store import Draft
     from ..format.task import Task
-    from .agent import Agent
+    from .agent import Agent, Seated
     from .play import Ending
 
 PER_MESSAGE = 1
@@ -128,7 +128,7 @@ def finish(copy: Copy, blobs: Mapping[str, Blob], ending: Ending) -> Recorded:
     return Recorded(with_conduct(auditor.finish(copy.notes)), ending)
 
 
-def seats_of(task: Task, agent: Agent) -> list[Seat]:
+def seats_of(task: Task, agent: Seated) -> list[Seat]:
     """The parties of a task's runs: the actor by its agent, all others by script."""
     played = {task.actor: agent.stated}
     return [Seat(party, role, played.get(party, _SCRIPT)) for party, role in task.roles.items()]

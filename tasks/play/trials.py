@@ -16,12 +16,12 @@ from .recorder import seats_of
 if TYPE_CHECKING:
     from ...ledger.store import Store
     from ..format.task import Task
-    from .agent import Agent
+    from .agent import Seated
 
 _OPEN = msgspec.json.Decoder(Open)
 
 
-def next_trials(store: Store, task: Task, agent: Agent) -> Counter[str]:
+def next_trials(store: Store, task: Task, agent: Seated) -> Counter[str]:
     """The next unused trial of each case of a task, played by this agent."""
     found = Counter[str]()
     seats = [(seat.id, seat.agent) for seat in seats_of(task, agent)]

@@ -40,7 +40,9 @@ class Kept(NamedTuple):
     part: Part | None = None
 
 
-def standing(run: Run, key: SigningKey, party: str, since: int | None, records: list[Kept]) -> dict[str, Json]:
+def standing(
+    run: Run, key: SigningKey, party: str, since: int | None, records: list[Kept]
+) -> dict[str, Json]:
     """A run as it stands, signed by the ledger's key, with these of its records.
 
     ``since`` is the size of the checkpoint that the party holds, from 1 to the
@@ -55,11 +57,11 @@ def standing(run: Run, key: SigningKey, party: str, since: int | None, records: 
         "seen": [run.size - 1, run.prev],
         "checkpoint": sign_note(print_checkpoint(checkpoint), run.opened.ledger.name, key),
         "consistency": None if since is None else {"since": since, "proof": proof},
-        "records": [_proven(run, leaves, kept) for kept in records],
+        "records": [_proven(leaves, kept) for kept in records],
     }
 
 
-def _proven(run: Run, leaves: list[bytes], kept: Kept) -> dict[str, Json]:
+def _proven(leaves: list[bytes], kept: Kept) -> dict[str, Json]:
     prev = leaves[kept.seq - 1].hex() if kept.seq else ZERO
     found: dict[str, Json] = {
         "record": msgspec.Raw(record_bytes(kept.seq, kept.kind, prev, kept.body, kept.sig)),

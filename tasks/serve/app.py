@@ -232,7 +232,8 @@ def _first(request: Request) -> int:
     last = request.headers.get("last-event-id")
     stated = request.query_params.get("from", "0") if last is None else last
     if not (stated.isdecimal() and stated.isascii() and len(stated) < 10):
-        raise Fault(400, "serve.form", "the place to go on from is no number", "give `?from=` a number from 0")
+        hint = "give `?from=` a number from 0"
+        raise Fault(400, "serve.form", "the place to go on from is no number", hint)
     return int(stated) + (last is not None)
 
 
@@ -260,8 +261,8 @@ async def _faulted(request: Request, error: Exception) -> Response:
 
 async def _plain(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    text = str(error.detail).lower()
-    fault = Fault(error.status_code, *_PLAIN.get(error.status_code, ("serve.http", text, None)))
+    other = ("serve.http", str(error.detail).lower(), "see docs/SERVE.md for what can be asked")
+    fault = Fault(error.status_code, *_PLAIN.get(error.status_code, other))
     return await _faulted(request, fault)
 
 

@@ -1,7 +1,8 @@
-"""A party outside, in Python: it keeps key, count and checkpoint, signs what it says, checks what it is answered.
+"""A party outside, in Python: keeps key, count and checkpoint, signs what it says, checks what it is told.
 
     with Client("http://127.0.0.1:8470") as client:
-        run = client.open("t4.buyer_zopa", "wide", seed, Agent(model="", name="mine", settings={}, version="1"))
+        me = Agent(model="", name="mine", settings={}, version="1")
+        run = client.open("t4.buyer_zopa", "linear", seed, me)
         run.play(agent)                                        an agent as `tollbook run` plays it, or
         run.say({"kind": "listing.get", "listing": "L1"})      act by act
         run.end()
@@ -105,24 +106,22 @@ class Client:
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
-        for tries_left in reversed(range(_TRIES)):
+        tries = 1
+        while True:
             try:
                 self._connection.request(method, self._base + path, body, headers)
                 response = self._connection.getresponse()
-                data, status = response.read(), response.status
+                data = response.read()
             except (HTTPException, OSError):
                 self._connection.close()
-                if tries_left == 0:
+                if tries == _TRIES:
                     raise
-                continue
-            if status not in (429, 503) or tries_left == 0:
-                break
-            wait = response.headers.get("Retry-After", "1")
-            time.sleep(min(float(wait), _LONGEST_WAIT_SECONDS))
-        answer: dict[str, Json] = msgspec.json.decode(data)
-        if status >= 400:
-            raise DoorError(answer["code"], answer["text"], answer["hint"])
-        return answer
+            else:
+                if response.status not in (429, 503) or tries == _TRIES:
+                    return _read(response.status, data)
+                wait = response.headers.get("Retry-After", "1")
+                time.sleep(min(float(wait), _LONGEST_WAIT_SECONDS))
+            tries += 1
 
 
 class Run:
@@ -153,7 +152,7 @@ class Run:
         self.watch = Mirror(self.offer.world, self.setup.party)
         self.turn: dict[str, Json] | None = None
         self.end_of: dict[str, Json] | None = None
-        self._taken(answer)
+        self.taken(answer)
 
     def play(self, agent: Agent) -> dict[str, Json]:
         """Has an agent play to the end; how it ended."""
@@ -189,9 +188,9 @@ class Run:
 
     def end(self) -> dict[str, Json]:
         """Does no more in the run; how it ended."""
-        payload = encode_typed(Leaving(self.id, self._seen))
+        payload = encode_typed(Leaving(self.id, self.seen))
         sig = signature_text(self._key.sign(pae_of(REQUEST_TYPE, payload)))
-        self._taken(self._ask("POST", "/end", write_envelope(REQUEST_TYPE, payload, sig)))
+        self.taken(self._ask("POST", "/end", write_envelope(REQUEST_TYPE, payload, sig)))
         assert self.end_of is not None
         return self.end_of
 
@@ -202,14 +201,14 @@ class Run:
         reply_to: int | None = None,
         key: str | None = None,
     ) -> bytes:
-        """The party's next message, signed, as it is sent; of a field that is a part, the text goes beside it."""
+        """The party's next message, signed, as it is sent; the texts of parts go beside it."""
         parts: tuple[Part, ...] = ()
         if not isinstance(action, msgspec.Raw):
             parts = tuple(
                 Part(
                     field,
                     part_text(
-                        message_salt(self._seed, self.opened.nonce, self._n, field), getattr(action, field)
+                        message_salt(self._seed, self.opened.nonce, self.n, field), getattr(action, field)
                     ),
                 )
                 for field in part_fields(type(action))
@@ -220,9 +219,9 @@ class Run:
             action=action,
             sender=self.setup.party,
             key=key,
-            n=self._n,
+            n=self.n,
             reply_to=reply_to,
-            seen=self._seen,
+            seen=self.seen,
             to=to,
         )
         body = encode_typed(message)
@@ -237,13 +236,13 @@ class Run:
         key: str | None = None,
     ) -> dict[str, Json]:
         answer = self._ask("POST", "/messages", self.envelope(action, to, reply_to, key))
-        self._taken(answer)
+        self.taken(answer)
         return answer
 
     def _ask(self, method: str, what: str, body: bytes | None = None) -> dict[str, Json]:
         return self._client.ask(method, f"/runs/{self.id}{what}", self._token, body)
 
-    def _taken(self, answer: Mapping[str, Json]) -> None:
+    def taken(self, answer: Mapping[str, Json]) -> None:
         """Checks an answer and goes on from it."""
         checkpoint = parse_checkpoint(verify_note(answer["checkpoint"], self._ledger))
         size, root = checkpoint.size, checkpoint.root
@@ -260,14 +259,24 @@ class Run:
                 raise ProofError("proof.size", "the answer doesn't go on from the checkpoint that is held")
             verify_consistency(held.size, held.root, size, root, _nodes(told["proof"]))
         self.checkpoint = checkpoint
-        self._n: int = answer["n"]
-        self._seen: tuple[int, str] = (answer["seen"][0], answer["seen"][1])
+        self.n: int = answer["n"]
+        self.seen: tuple[int, str] = (answer["seen"][0], answer["seen"][1])
         self.turn, self.end_of = answer["turn"], answer["end"]
         self.watch.take(answer)
 
 
 class Mirror(Watch):
     """A party's side of a run, kept up from the answers of a host."""
+
+    def __init__(self, world: World, party: str) -> None:
+        super().__init__(world, party)
+        self._kinds = frozenset(world.kinds)
+        self._held: dict[str, dict[str, Json]] = {table: {} for table in world.tables}
+
+    @property
+    def known(self) -> dict[str, list[Json]]:
+        """As `Watch.known`."""
+        return {table: [rows[key] for key in sorted(rows)] for table, rows in self._held.items()}
 
     def take(self, answer: Mapping[str, Json]) -> None:
         """Notes the act that was answered, what it showed, and the acts that reached the party since."""
@@ -279,7 +288,7 @@ class Mirror(Watch):
             self._file(last, "did" if last["ok"] else "refused")
             self.acts.append(last)
         for table, row in answer.get("known", ()):
-            self._known[table][row["id"]] = row
+            self._held[table][row["id"]] = row
             if last is not None:
                 self.read[table].setdefault(row["id"], last["seq"])
         for act in turn["inbox"]:
@@ -287,8 +296,15 @@ class Mirror(Watch):
 
     def _file(self, act: dict[str, Json], group: str) -> None:
         noun, _, verb = act["kind"].partition(".")
-        if act["kind"] in self._world.kinds:
+        if act["kind"] in self._kinds:
             self.groups[group][noun][verb].append(act)
+
+
+def _read(status: int, data: bytes) -> dict[str, Json]:
+    answer: dict[str, Json] = msgspec.json.decode(data)
+    if status >= 400:
+        raise DoorError(answer["code"], answer["text"], answer["hint"])
+    return answer
 
 
 def _setup(begin: Mapping[str, Json]) -> Setup:

@@ -26,7 +26,8 @@ import msgspec
 from ...ledger.blobs import facts_blob, task_blob
 from ...ledger.notes import print_vkey, vkey_of
 from ...ledger.parts import part_text
-from ...ledger.plan import Plan, Seat as Place
+from ...ledger.plan import Plan
+from ...ledger.plan import Seat as Place
 from ...ledger.records import Part
 from ...ledger.verify import audit_run, shelf_of
 from ...ledger.writer import Writer
@@ -116,6 +117,7 @@ class Host:
         self._trials: OrderedDict[str, Counter[str]] = OrderedDict()
         self._playing: set[Seat] = set()
         self._closing = False
+        self._silent = asyncio.Event()
         opened = scribe.ask(lambda store: len(store.runs()))
         self.session = digest_typed(["session", key_text(self._key.public), opened])
         environment_note("0" * 64)  # what it says is worked out once, before anybody waits for it
@@ -188,8 +190,8 @@ class Host:
         self._closing = True
         for seat in self._playing:
             seat.close()
-        while self._playing:
-            await asyncio.sleep(0.01)
+        if self._playing:
+            await self._silent.wait()
 
     def _check(self, opening: Opening, envelope: Envelope) -> None:
         try:
@@ -219,6 +221,8 @@ class Host:
 
         def over() -> None:
             self._playing.discard(seat)
+            if self._closing and not self._playing:
+                self._silent.set()
             if self.live.pop(seat.run, None) is not None or seat.ended is not None:
                 self._keep(seat)
 
@@ -310,7 +314,8 @@ class Host:
         try:
             score = self._judge.score(audit)
             value = score.value
-            self._scribe.ask(lambda store: receipts_in(store, {run_id: number}, self._name, self._key, [score]))
+            numbers = {run_id: number}
+            self._scribe.ask(lambda store: receipts_in(store, numbers, self._name, self._key, [score]))
         except TollbookError as error:
             findings.append(f"{error.code}: {error.text}")
         agent = opening.agent.name

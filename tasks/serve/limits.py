@@ -1,6 +1,6 @@
 """How much a party, and all of them, may ask: so that what a host holds is bounded whoever calls.
 
-    a bucket holds `burst` requests and fills at `per_second`; a request takes one, or is told how long to wait
+    a bucket holds `burst` requests and fills at `per_second`; a request takes one, or is told to wait
 
     party     its own bucket; one message at a time; so many bytes a request, and a run
     stranger  a bucket for each address, and one for all: a flood of them takes nothing from the parties
@@ -109,5 +109,5 @@ class Gate:
 
 def _pass(seconds: float) -> None:
     if seconds:
-        what = f"too many requests: wait {seconds:.2f} s"
-        raise Fault(429, "serve.rate", what, "wait as `Retry-After` says, then send the same", seconds=seconds)
+        hint = "wait as `Retry-After` says, then send the same"
+        raise Fault(429, "serve.rate", f"too many requests: wait {seconds:.2f} s", hint, seconds=seconds)

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 
@@ -83,7 +83,7 @@ class Seat:
     how often: the loop's business, as the rest is the thread's.
     """
 
-    def __init__(  # noqa: PLR0913 - what all seats of a host share, and its own bucket
+    def __init__(
         self,
         limits: Limits,
         clock: Callable[[], float],
@@ -317,7 +317,8 @@ class HostedPlay(Schedule):
 
     def _admit(self, message: Message, action: Any, envelope: Envelope) -> None:  # noqa: ANN401 - of a market
         texts = {part.field: part.text.text for part in envelope.parts}
-        missing = [] if action is None else [field for field in part_fields(type(action)) if field not in texts]
+        fields = () if action is None else part_fields(cast("type[msgspec.Struct]", type(action)))
+        missing = [field for field in fields if field not in texts]
         if missing:
             what = f"the text of field `{missing[0]}` is missing"
             raise Fault(422, "part.missing", what, "send each text with its salt among `parts`")
@@ -346,18 +347,21 @@ class HostedPlay(Schedule):
             objection = self._run.signed("message", envelope.payload, envelope.sig, keys)
         if objection is not None:
             raise fault_of(DoorError(objection.code, objection.text))
-        raise Fault(403, "message.from", f"`{message.sender}` is played by the host", "speak as your own party")
+        what = f"`{message.sender}` is played by the host"
+        raise Fault(403, "message.from", what, "speak as your own party")
 
     def _leave(self, leaving: Leaving, envelope: Envelope) -> None:
         if leaving.run != self._run.id:
             raise Fault(403, "serve.foreign", "the request is for another run", "name the run that you end")
         seq, leaf = leaving.seen
         if not (seq < self._run.size and self._run.leaf(seq).hex() == leaf):
-            raise Fault(409, "message.seen", "seen is no record of this run", "give `seen` of the last answer")
+            hint = "give `seen` of the last answer"
+            raise Fault(409, "message.seen", "seen is no record of this run", hint)
         data = pae_of(REQUEST_TYPE, envelope.payload)
         signature = signature_bytes(envelope.sig)
         if not any(verify(key, signature, data) for key in self._run.members[self.party].keys):
-            raise Fault(403, "signature.invalid", "the request is not signed by the party's key", "sign its PAE")
+            what = "the request is not signed by the party's key"
+            raise Fault(403, "signature.invalid", what, "sign DSSE's PAE of the request type and the payload")
 
     def _noted(self, said: Said) -> Said:
         last, heard = self._last, len(self._inbox)

@@ -102,15 +102,15 @@ class _Server(uvicorn.Server):
 
 
 def _protocol(limits: Limits) -> type[H11Protocol]:
-    """uvicorn's protocol under these limits."""
+    """The protocol of uvicorn under these limits."""
 
     class Impatient(H11Protocol):
         def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
             super().connection_made(transport)
             self._idle_of: object = self
             if len(self.connections) > limits.connections:
-                full = Fault(503, "serve.full", "there are too many connections", "close some, then try again")
-                transport.write(_bare(full))
+                hint = "close some, then try again"
+                transport.write(_bare(Fault(503, "serve.full", "there are too many connections", hint)))
                 transport.close()
             self._watch_later()
 

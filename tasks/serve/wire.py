@@ -82,7 +82,7 @@ class Fault(Exception):  # noqa: N818 - what a request is answered with, no fail
     """Why a request is turned away: an HTTP status, and the three fields of its answer."""
 
     def __init__(
-        self, status: int, code: str, text: str, hint: str | None = None, *, seconds: float | None = None
+        self, status: int, code: str, text: str, hint: str, *, seconds: float | None = None
     ) -> None:
         """``seconds`` says when to try again."""
         super().__init__(text)
@@ -129,7 +129,8 @@ def read_envelope(data: bytes, payload_type: str) -> Envelope:
     if payload is None:
         raise Fault(400, "serve.form", "the payload is not padded standard base64", _FORM_HINT)
     if len(payload) > MAX_RECORD_BYTES:
-        raise Fault(413, "canonical.size", f"a payload is over the limit of {MAX_RECORD_BYTES} bytes")
+        what = f"a payload is over the limit of {MAX_RECORD_BYTES} bytes"
+        raise Fault(413, "canonical.size", what, "put long texts into parts")
     if not envelope.signatures:
         hint = "sign the PAE of the payload with the key that you opened the run with"
         raise Fault(403, "signature.missing", "the payload is not signed", hint)
@@ -178,7 +179,7 @@ _HINTS = {
     "message.from": "a message is from the party whose key you hold",
     "message.n": "`n` counts your messages from 0; GET the run for the next",
     "message.seen": "`seen` is that of the answer before; GET the run for it",
-    "signature.invalid": "sign DSSE's PAE of the payload type and the payload, with the key that opened the run",
+    "signature.invalid": "sign DSSE's PAE of payload type and payload, with the key that opened the run",
     "signature.form": "a signature is 64 bytes in padded standard base64",
     "part.orphan": "send the parts that the message's fields name, each once",
     "part.digest": "a field holds SHA-256 of canonical [salt, text]",
