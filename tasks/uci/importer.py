@@ -164,15 +164,18 @@ class _Nowhere:
         return 0
 
     def append(self, run: int, seq: int, records: Sequence[Draft], notes: Sequence[str] = ()) -> None:
-        """As `Keeper.append`; runs are kept whole."""
-        raise NotImplementedError
+        """As `Keeper.append`."""
 
     def refuse_known(self, run_id: str) -> None:
         """As `Keeper.refuse_known`: none is known here."""
 
     def signed(self, run: int, seq: int) -> tuple[bytes, str | None]:
-        """As `Keeper.signed`; nothing is said twice."""
-        raise NotImplementedError
+        """As `Keeper.signed`.
+
+        Raises:
+            LookupError: always; nobody says anything twice here.
+        """
+        raise LookupError(run, seq)
 
 
 def _begin(store: Store, secret: bytes, name: str, plan: Plan, facts: Facts) -> tuple[Writer, bool]:

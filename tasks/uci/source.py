@@ -121,7 +121,7 @@ def entry_of(number: int, line: bytes) -> Entry | Broken:
         return Broken(number, "uci.utf8", "it is not UTF-8", line.decode("utf-8", "backslashreplace"))
     fields = text.split(",")
     if len(fields) != 6:
-        return Broken(number, "uci.columns", f"{len(fields)} fields, not 6", text)
+        return Broken(number, "uci.columns", f"a line has 6 fields, this one {len(fields)}", text)
     invoice, time, sku, quantity_text, price_text, cancels = fields
     found = _TIME.fullmatch(time)
     day = None if found is None else _day(found[1])

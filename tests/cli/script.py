@@ -35,6 +35,7 @@ MARKS = ("#", "##", "%", "$", ">", "!", "=")
 KNOWN_SECRET = bytes(range(32))
 OTHER_SECRET = bytes(range(32, 64))
 SUITE = files("tollbook.tasks") / "suites" / "retail"
+INVOICES = Path(__file__).resolve().parents[1] / "support" / "invoices.csv"
 
 
 class Line(NamedTuple):
@@ -223,6 +224,10 @@ def _bundle(path: Path) -> None:
     path.write_bytes(recorded()["runs.jsonl"])
 
 
+def _uci(path: Path) -> None:
+    shutil.copyfile(INVOICES, path)
+
+
 def _checkpoint(path: Path, place: str) -> None:
     lines = recorded()["runs.jsonl"].splitlines()
     notes = [json.loads(line)["note"]["text"] for line in lines if line.startswith(b'{"note":')]
@@ -309,6 +314,7 @@ PREPARATIONS: dict[str, Callable[..., None]] = {
     "ledger": _ledger,
     "laid-out": _laid_out,
     "bundle": _bundle,
+    "uci": _uci,
     "checkpoint": _checkpoint,
     "predicates": _predicates,
     "task": _task,

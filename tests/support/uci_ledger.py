@@ -1,4 +1,4 @@
-"""A small ledger of invoice lines with one of everything, and a way to import one and audit its runs."""
+"""A small ledger of invoice lines with one of everything (invoices.csv), and a way to import and audit one."""
 
 from __future__ import annotations
 
@@ -17,26 +17,7 @@ from tollbook.tasks.uci.source import HEADER
 SECRET = bytes(32)
 NAME = "market.example"
 
-LINES = """\
-536365,2010-12-01 08:26,85123A,6,2.55,
-536365,2010-12-01 08:26,85123A,2,2.55,
-536365,2010-12-01 08:26,85123A,1,3.39,
-536365,2010-12-01 08:26,BANK CHARGES,1,15.0,
-not a line
-536370,2010-12-01 08:45,22728,24,3.75,
-536371,2010-12-02 09:00,22086,80,0.0,
-C536372,2010-12-02 09:10,22728,-24,3.75,536370
-C536373,2010-12-02 09:20,85123A,-2,2.55,536365
-C536374,2010-12-02 09:30,85123A,-4,2.55,
-C536375,2010-12-02 09:40,BANK CHARGES,-2,15.0,536365
-536376,2010-12-02 10:00,22086,-9,0.0,
-536377,2010-12-02 10:10,PADS,1,0.001,
-A536378,2010-12-02 11:00,B,1,-11062.06,
-536379,2011-01-04 10:00,22728,3,1.25,
-C536380,2011-01-04 11:00,85123A,-5,2.55,536365
-C536381,2011-01-04 11:01,85123A,-1,2.55,536365
-C536382,2011-01-04 11:02,22728,-3,1.25,536379
-"""
+INVOICES = Path(__file__).with_name("invoices.csv")
 
 
 class Played(NamedTuple):

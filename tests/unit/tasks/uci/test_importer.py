@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from uci_ledger import LINES, Played, lines_of, moved, play
+from uci_ledger import INVOICES, Played, lines_of, moved, play
 
 from tollbook.ledger.store import Store
 from tollbook.tasks.uci import periods
@@ -25,7 +25,7 @@ POSTED = {
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    return play(tmp_path_factory.mktemp("uci"), lines_of(LINES))
+    return play(tmp_path_factory.mktemp("uci"), INVOICES.read_bytes())
 
 
 def test_every_line_is_posted_or_named(played: Played) -> None:
@@ -94,8 +94,8 @@ def test_the_same_file_gives_the_same_runs_and_a_stopped_import_goes_on(
 
     monkeypatch.setattr(Store, "add_run", stop)
     with pytest.raises(KeyboardInterrupt):
-        play(tmp_path, lines_of(LINES))
-    again = play(tmp_path, lines_of(LINES))
+        play(tmp_path, INVOICES.read_bytes())
+    again = play(tmp_path, INVOICES.read_bytes())
     assert (played.imported.runs[:1], played.imported.runs[1:]) == (again.imported.known, again.imported.runs)
     assert [audit.root for audit in played.audits] == [audit.root for audit in again.audits]
     assert played.imported.posted == again.imported.posted
@@ -105,7 +105,7 @@ def test_runs_cut_elsewhere_post_the_same(
     tmp_path: Path, played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(periods, "MAX_LINES", 1)
-    cut = play(tmp_path, lines_of(LINES))
+    cut = play(tmp_path, INVOICES.read_bytes())
     assert 13 == len(cut.imported.runs)
     assert played.imported.posted == cut.imported.posted
     assert sum(moved(played.audits)) == sum(moved(cut.audits))
