@@ -14,6 +14,7 @@ Not here: the order of checks around a market's own (`engine`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib import import_module
@@ -27,7 +28,7 @@ from .errors import WorldError
 from .tables import Facts, Row, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .bodies import Scalar
 
@@ -72,7 +73,7 @@ class Shown:
         self.value = value
         self.reads = list(reads)
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """SHA-256 of the canonical value, in hex."""
         return sha256(encode_typed(self.value)).hexdigest()
@@ -238,37 +239,74 @@ def _marks(struct: type[msgspec.Struct]) -> Iterator[tuple[str, Mapping[str, obj
             yield field.encode_name, marks
 
 
-_WORLDS: dict[tuple[str, int], str] = {("commerce", 0): ".commerce.world", ("retail", 0): ".retail.world"}
+Maker = Callable[[Mapping[str, "Scalar"]], World]
+"""Makes a world with these parameters; raises `WorldError` for those that it doesn't take."""
+
+_RELEASED: Mapping[tuple[str, int], str] = {
+    ("commerce", 0): ".commerce.world",
+    ("retail", 0): ".retail.world",
+}
+_REGISTERED: dict[tuple[str, int], Maker] = {}
 _KNOWN: dict[bytes, World] = {}
+
+
+def register(name: str, version: int, make: Maker) -> None:
+    """Adds a market that is no part of this package, for this process.
+
+    What is there stays as it is, since runs rest on it: a name that is released
+    here can't be used for another market, nor a version that was registered be
+    made otherwise.
+
+    Raises:
+        WorldError: `world.taken`.
+    """
+    is_ours = any(name == released for released, _version in _RELEASED)
+    if is_ours or _REGISTERED.get((name, version), make) != make:
+        hint = "give it a name of its own" if is_ours else "a change of rules is a new version"
+        raise WorldError("world.taken", f"there is a world `{name}` version {version} already", hint)
+    _REGISTERED[name, version] = make
 
 
 def world_of(ref: WorldRef) -> World:
     """The world of a run's ``open``: one shared instance for each (name, version, params).
 
     Raises:
-        WorldError: a name or version that is not released, or parameters it doesn't take.
+        WorldError: a name or version that is not released or registered, or parameters it doesn't take.
     """
     key = encode_typed(ref)
     if key not in _KNOWN:
-        module = _WORLDS.get((ref.name, ref.version))
-        if module is None:
-            known = "known: " + ", ".join(f"{name}/{version}" for name, version in sorted(_WORLDS))
-            raise WorldError("world.unknown", f"no rules for world `{ref.name}` version {ref.version}", known)
-        _KNOWN[key] = import_module(module, __package__).make(ref.params)
+        _KNOWN[key] = _maker(ref)(ref.params)
     return _KNOWN[key]
 
 
+def _maker(ref: WorldRef) -> Maker:
+    place = ref.name, ref.version
+    if place in _REGISTERED:
+        return _REGISTERED[place]
+    module = _RELEASED.get(place)
+    if module is None:
+        known = "known: " + ", ".join(f"{name}/{version}" for name, version in _versions())
+        raise WorldError("world.unknown", f"no rules for world `{ref.name}` version {ref.version}", known)
+    make: Maker = import_module(module, __package__).make
+    return make
+
+
 def latest(name: str) -> WorldRef:
-    """The newest released version of a world, without parameters.
+    """The newest version of a world, without parameters.
 
     Raises:
         WorldError: `world.unknown`.
     """
-    versions = [version for known, version in _WORLDS if known == name]
+    versions = [version for known, version in _versions() if known == name]
     if not versions:
-        known = "known: " + ", ".join(sorted({known for known, _version in _WORLDS}))
+        known = "known: " + ", ".join(sorted({known for known, _version in _versions()}))
         raise WorldError("world.unknown", f"there is no world `{name}`", known)
     return WorldRef(name=name, params={}, version=max(versions))
+
+
+def _versions() -> list[tuple[str, int]]:
+    """Name and version of every world."""
+    return sorted([*_RELEASED, *_REGISTERED])
 
 
 def _union(types: tuple[type[msgspec.Struct], ...]) -> Any:  # noqa: ANN401 - a union made at run time

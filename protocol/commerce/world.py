@@ -7,15 +7,13 @@ Not here: any rule. Each stands in its subject's module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
-
-import msgspec
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from ..bodies import Scalar
 from ..errors import WorldError
 from ..tables import Facts, Row, State
-from ..world import Accepted, Act, Refusal, Shown, StartRows, World, kind_of
+from ..world import StartRows, kind_of
 from . import (
     adjustments,
     agenda,
@@ -63,7 +61,8 @@ from . import (
     talk,
 )
 from . import clock as market_clock
-from .subject import Rule, Subject
+from .joined import JoinedWorld
+from .subject import Subject
 
 SUBJECTS: tuple[Subject, ...] = (
     talk.SUBJECT,
@@ -110,31 +109,15 @@ SUBJECTS: tuple[Subject, ...] = (
     processing.SUBJECT,
 )
 
-RULES: dict[type[msgspec.Struct], Rule] = {
-    rule.action: rule for subject in SUBJECTS for rule in subject.rules
-}
+class CommerceWorld(JoinedWorld):
+    """The market. It takes no parameters: what varies is in its rows.
 
-REFUSALS: dict[str, str] = {
-    refusal: meaning for subject in SUBJECTS for refusal, meaning in subject.refusals.items()
-}
-"""Every refusal of the market with its meaning, in the order of checks."""
-
-MACHINES = {table: machine for subject in SUBJECTS for table, machine in subject.machines.items()}
-
-_STEPS = {event: step for subject in SUBJECTS for event, step in subject.events.items()}
-
-
-class CommerceWorld(World):
-    """The market. It takes no parameters: what varies is in its rows."""
+    A market of one's own with more subjects is a subclass with another name, registered (`world.register`).
+    """
 
     name = "commerce"
     version = 0
-    tables: ClassVar = {table: row for subject in SUBJECTS for table, row in subject.rows.items()}
-    actions = tuple(RULES)
-    events = tuple(_STEPS)
-    roles: ClassVar = {kind_of(rule.action): rule.roles for rule in RULES.values() if rule.roles is not None}
-    queries = frozenset(kind_of(rule.action) for rule in RULES.values() if rule.is_query)
-    unaddressed = frozenset(kind_of(rule.action) for rule in RULES.values() if rule.is_unaddressed)
+    subjects: ClassVar = SUBJECTS
     searching = (kind_of(search.ListingSearch),)
     clock = kind_of(market_clock.ClockAdvance)
     taking = (
@@ -177,21 +160,9 @@ class CommerceWorld(World):
         "purchase.decline",
     )
 
-    def decide(self, state: State, act: Act) -> Refusal | Accepted:
-        """The ruling on an act, by its subject."""
-        return RULES[type(act.action)].decide(state, act)
-
-    def evolve(self, state: State, event: Any) -> None:  # noqa: ANN401 - one of `events`
-        """Stages what one event changes."""
-        _STEPS[type(event)](state, event)
-
-    def show(self, state: State, act: Act, events: Sequence[msgspec.Struct]) -> Shown | None:
-        """The rows that the sender asked for, or that its act made or changed, in full."""
-        return RULES[type(act.action)].show(state, act, events)
-
     def broken(self, state: State) -> str | None:
         """The invariant that the staged rows break, or None."""
-        return invariants.broken(state, MACHINES)
+        return invariants.broken(state, self.machines)
 
     def tick(self, state: State) -> int:
         """The market's time."""
@@ -215,6 +186,14 @@ class CommerceWorld(World):
     def complete(self, rows: StartRows) -> StartRows:
         """Start rows as an author writes them, made whole."""
         return completion.complete(rows, self.tables)
+
+
+RULES = CommerceWorld.rules
+
+REFUSALS = CommerceWorld.refusals
+"""Every refusal of the market with its meaning, in the order of checks."""
+
+MACHINES = CommerceWorld.machines
 
 
 def make(params: Mapping[str, Scalar]) -> CommerceWorld:
