@@ -1,4 +1,4 @@
-"""A small ledger of invoice lines with one of everything (invoices.csv), and a way to import and audit one."""
+"""A small ledger of invoice lines with one of everything (invoices.csv); importing and auditing any."""
 
 from __future__ import annotations
 
