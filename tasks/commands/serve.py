@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...protocol.errors import UsageError
-from ..console import PATH, Exit, flush, printable
+from ..console import PATH, Exit, counted, flush, printable
 from ..session import Session, pass_session
 
 if TYPE_CHECKING:
@@ -125,7 +125,8 @@ def _serve(  # noqa: PLR0913 - what is served, where, and to whom
 
         def ready(stop: object) -> None:
             del stop
-            click.echo(f"serving {len(tasks)} of `{session.name}` at http://{where}:{port}", err=True)
+            what = f"{counted(len(tasks), 'task')} of `{session.name}`"
+            click.echo(f"serving {what} at http://{where}:{port}", err=True)
 
         asyncio.run(serve(offering, app_of(offering, tokens), made, ready))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 Json = Any
 
+_AMOUNT = re.compile(r"[0-9]+\.[0-9]+")
 _RECORD, _NOTE = b'{"record":', b'{"note":'
 _MOST = 250
 """About how many bytes of one export are changed."""
@@ -152,15 +154,20 @@ def _forged(lines: list[bytes]) -> tuple[list[bytes], int | None]:
     return lines, None
 
 
-def _raise(events: list[dict[str, Json]]) -> bool:
-    for event in events:
-        for name, value in event.items():
-            if isinstance(value, int) and not isinstance(value, bool):
-                event[name] = value + 1
+def _raise(value: dict[str, Json] | list[Json]) -> bool:
+    """Raises the first number within, or amount written as text, if there is one."""
+    names: Iterable[Any] = value if isinstance(value, dict) else range(len(value))
+    for name in names:
+        each: Json = value[name]
+        if isinstance(each, dict | list):
+            if _raise(cast("dict[str, Json] | list[Json]", each)):
                 return True
-            if name == "amount" and isinstance(value, str):  # a market may write its money as text
-                event[name] = f"9{value}"
-                return True
+        elif isinstance(each, int) and not isinstance(each, bool):
+            value[name] = each + 1
+            return True
+        elif isinstance(each, str) and _AMOUNT.fullmatch(each):
+            value[name] = f"9{each}"
+            return True
     return False
 
 

@@ -15,7 +15,7 @@ import asyncio
 import signal
 import socket
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,10 +42,12 @@ def listening(host: str, port: int) -> socket.socket:
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        made = socket.socket(family, kind, protocol)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(128)
+        with ExitStack() as stack:
+            made = stack.enter_context(socket.socket(family, kind, protocol))
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+            made.listen(128)
+            stack.pop_all()
     except OSError as error:
         what = f"`{host}` port {port} can't be listened at: {(error.strerror or str(error)).lower()}"
         raise UsageError("usage.address", what, "give another `--host` or `--port`") from None
