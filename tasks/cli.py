@@ -40,6 +40,7 @@ VERBS: Final = {
     "diff": "diff",
     "verify": "verify",
     "check": "check",
+    "study": "study",
     "score": "score",
     "export": "export",
     "prove": "prove",
