@@ -154,19 +154,20 @@ def _forged(lines: list[bytes]) -> tuple[list[bytes], int | None]:
     return lines, None
 
 
-def _raise(value: dict[str, Json] | list[Json]) -> bool:
-    """Raises the first number within, or amount written as text, if there is one."""
-    names: Iterable[Any] = value if isinstance(value, dict) else range(len(value))
-    for name in names:
-        each: Json = value[name]
+def _raise(holder: Json) -> bool:
+    """Raises the first number within an object or list, or amount written as text, if there is one."""
+    is_list = isinstance(holder, list)
+    places: Iterable[Any] = range(len(cast("Json", holder))) if is_list else cast("Json", holder)
+    for place in places:
+        each: Json = holder[place]
         if isinstance(each, dict | list):
-            if _raise(cast("dict[str, Json] | list[Json]", each)):
+            if _raise(cast("Json", each)):
                 return True
         elif isinstance(each, int) and not isinstance(each, bool):
-            value[name] = each + 1
+            holder[place] = each + 1
             return True
         elif isinstance(each, str) and _AMOUNT.fullmatch(each):
-            value[name] = f"9{each}"
+            holder[place] = f"9{each}"
             return True
     return False
 
