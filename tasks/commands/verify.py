@@ -137,8 +137,10 @@ def _audits(  # noqa: PLR0913 - what is verified, and how
 def _against(source: Path, db: Path | None, audits: Sequence[Audit]) -> list[Audit]:
     """The audits with check 6: the source imported again, and compared."""
     from ..tau2.recheck import recheck  # noqa: PLC0415 - brings in the market
+    from ..uci.recheck import is_ledger  # noqa: PLC0415 - as above
+    from ..uci.recheck import recheck as recheck_ledger  # noqa: PLC0415 - as above
 
-    findings = recheck(audits, source, db)
+    findings = recheck_ledger(audits, source) if is_ledger(source) else recheck(audits, source, db)
     return [
         audit._replace(
             findings=[*audit.findings, *(found := [one for one in findings if one.run == audit.run])],

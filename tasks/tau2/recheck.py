@@ -82,7 +82,7 @@ def recheck(audits: Sequence[Audit], path: Path, db: Path | None = None) -> list
             what = f"the source's run can't be imported again: {again.text}"
             findings.append(Finding(pair.audit.run, None, "source.missing", what))
         else:
-            findings += _compared(pair, again)
+            findings += compared(pair.audit, pair.opened, pair.recording.digest, again)
     return findings
 
 
@@ -153,16 +153,16 @@ def _imported_again(
                 yield pair, found
 
 
-def _compared(pair: _Pair, again: Audit) -> Iterator[Finding]:
-    run = pair.audit.run
+def compared(audit: Audit, opened: Open, digest: str, again: Audit) -> Iterator[Finding]:
+    """How an imported run differs from its source imported again, whose content has this digest."""
     assert again.replayed is not None, "an import that was just made can be read"
-    source = pair.opened.origin.source
-    assert source is not None, "a pair has a source"
-    if source.digest != pair.recording.digest:
-        yield Finding(run, 0, "source.digest", "the source's content is not that which was imported")
-    differences = chain(_opens(pair.opened, again.replayed.opened), _records(pair.audit, again))
+    source = opened.origin.source
+    assert source is not None, "an imported run has a source"
+    if source.digest != digest:
+        yield Finding(audit.run, 0, "source.digest", "the source's content is not that which was imported")
+    differences = chain(_opens(opened, again.replayed.opened), _records(audit, again))
     for difference in islice(differences, MAX_FINDINGS):
-        yield Finding(run, difference.seq, "source.differs", difference.text)
+        yield Finding(audit.run, difference.seq, "source.differs", difference.text)
 
 
 def _opens(run: Open, again: Open) -> Iterator[_Difference]:

@@ -15,7 +15,7 @@ Of the whole data set, measured 2026-11-30:
 
     33 runs in 20 s of CPU, verified in 12 (signed: 21 and 15 to 18), with at most 100 MiB resident
 
-Of the 1,828 cancelled lines that are adjustments, 1,817 name no sale; of the others' sales too little was left.
+Of the 1,828 cancelled lines that are adjustments 1,817 name no sale; of the others' too little was left.
 
 Source: Chen, D. (2015), Online Retail, UCI Machine Learning Repository, doi:10.24432/C5BW33.
 """
