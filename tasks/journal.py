@@ -83,8 +83,6 @@ def journal(dialect: Dialect, books: Iterable[Book]) -> Iterator[bytes]:
     """The lines of the journal, run by run."""
     text = _Hledger() if dialect == "hledger" else _Beancount()
     yield b"; books of a Tollbook ledger: tick 0 is 1970-01-01, and each tick a day\n"
-    for line in text.head():
-        yield f"{line}\n".encode()
     for book in books:
         yield f"\n; run {book.run}\n".encode()
         for line in text.book(book):
@@ -166,9 +164,6 @@ class _Hledger:
     def __init__(self) -> None:
         self._declared: set[str] = set()
 
-    def head(self) -> Iterator[str]:
-        return iter(())
-
     def book(self, book: Book) -> Iterator[str]:
         for currency in _currencies(book):
             if currency not in self._declared:
@@ -199,9 +194,6 @@ class _Hledger:
 
 class _Beancount:
     """Balances are as of a day's beginning, so they stand on the day after; nothing is tolerated."""
-
-    def head(self) -> Iterator[str]:
-        yield 'option "tolerance_multiplier" "0"'
 
     def book(self, book: Book) -> Iterator[str]:
         for account in sorted(book.balances):
