@@ -157,7 +157,7 @@ def _forged(lines: list[bytes]) -> tuple[list[bytes], int | None]:
 def _raise(holder: Json) -> bool:
     """Raises the first number within an object or list, or amount written as text, if there is one."""
     is_list = isinstance(holder, list)
-    places: Iterable[Any] = range(len(cast("Json", holder))) if is_list else cast("Json", holder)
+    places: Iterable[Any] = range(len(cast("Json", holder))) if is_list else holder
     for place in places:
         each: Json = holder[place]
         if isinstance(each, dict | list):

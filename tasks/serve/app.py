@@ -114,7 +114,8 @@ class App:
     async def _said(self, request: Request, payload_type: str) -> Response:
         seat = self._seat(request)
         if seat.is_busy:
-            raise Fault(409, "serve.busy", "another message of the party is being answered", "wait for it")
+            what = "another message of the party is being answered"
+            raise Fault(429, "serve.busy", what, "wait for it, then send the same again", seconds=0.0)
         seat.is_busy = True
         try:
             data = await self._body(request, self._host.limits.request_bytes)

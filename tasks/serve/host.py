@@ -113,7 +113,7 @@ class Host:
         self._floor = Lock()
         self._judge = Judge()
         self._ended: OrderedDict[str, Seat] = OrderedDict()
-        self._openings: OrderedDict[bytes, Seat] = OrderedDict()
+        self._openings: OrderedDict[bytes, Seat | str] = OrderedDict()
         self._trials: OrderedDict[str, Counter[str]] = OrderedDict()
         self._playing: set[Seat] = set()
         self._closing = False
@@ -171,11 +171,8 @@ class Host:
         """
         self._check(opening, envelope)
         digest = sha256(envelope.payload).digest()
-        known = self._openings.get(digest)
-        seat = known or self._seated(opening)
-        self._openings[digest] = seat
-        if len(self._openings) > _OPENINGS_KNOWN:
-            self._openings.popitem(last=False)
+        known = self._known(digest)
+        seat = known or self._seated(opening, digest)
         try:
             await asyncio.wrap_future(seat.opened)
         except Fault:
@@ -192,6 +189,16 @@ class Host:
             seat.close()
         if self._playing:
             await self._silent.wait()
+
+    def _known(self, digest: bytes) -> Seat | None:
+        """The seat that the same request gave before."""
+        known = self._openings.get(digest)
+        if not isinstance(known, str):
+            return known
+        if known not in self._ended:
+            what = f"the run `{known[:12]}` that this request opened is over"
+            raise Fault(410, "serve.over", what, "open another, under another `id`")
+        return self._ended[known]
 
     def _check(self, opening: Opening, envelope: Envelope) -> None:
         try:
@@ -211,18 +218,23 @@ class Host:
             what = f"no case `{opening.case}` of a task `{opening.task}` is offered here"
             raise Fault(404, "serve.case", what, "GET / for the tasks and their cases")
 
-    def _seated(self, opening: Opening) -> Seat:
+    def _seated(self, opening: Opening, digest: bytes) -> Seat:
         if self._closing or len(self._playing) >= self.limits.runs:
             what = f"{len(self._playing)} runs are being played, and that is all there is room for"
             raise Fault(503, "serve.full", what, "wait until one has ended", seconds=1.0)
         seat = Seat(self.limits, self._clock, self._floor, self._key, self.gate.bucket())
         self._playing.add(seat)
+        self._openings[digest] = seat
+        if len(self._openings) > _OPENINGS_KNOWN:
+            self._openings.popitem(last=False)
         loop = asyncio.get_running_loop()
 
         def over() -> None:
             self._playing.discard(seat)
             if self._closing and not self._playing:
                 self._silent.set()
+            if seat.run and digest in self._openings:
+                self._openings[digest] = seat.run
             if self.live.pop(seat.run, None) is not None or seat.ended is not None:
                 self._keep(seat)
 

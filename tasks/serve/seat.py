@@ -222,6 +222,9 @@ class Seat:
                 call.answer.set_exception(fault)
             except (CanonicalError, DoorError) as error:
                 call.answer.set_exception(fault_of(error))
+            except BaseException:
+                self._answering = call.answer  # the run can't go on, and the party is told
+                raise
             else:
                 if again is None:
                     self.spent_bytes += call.size_bytes
@@ -243,6 +246,8 @@ class Seat:
             return
         run = play.writer.run
         play.writer.flush()
+        if not self.first:
+            play.said = play.told()
         since, self._since = self._since, run.size
         document = {**standing(run, self.key, play.party, since, play.own), **play.said, **fields}
         self.last = msgspec.json.encode(document)
@@ -271,6 +276,10 @@ class HostedPlay(Schedule):
         self._run = begun.writer.run
         self._taken: Said | None = None
 
+    def told(self) -> dict[str, Json]:
+        """What the party is told first."""
+        return self._begun.told(self, self._begun)
+
     def outcome(self) -> Outcome:
         """Plays to the end; how it ended."""
         try:
@@ -280,8 +289,6 @@ class HostedPlay(Schedule):
             return "abandoned"
 
     def _ask(self, asked: Asked) -> Said | Answer:
-        if not self.said:
-            self.said = self._begun.told(self, self._begun)
         call = self._seat.ask(self, asked, self._turns + 1)
         if call.leaving is not None:
             self.own, self.said = [], _shown(None)

@@ -26,7 +26,7 @@ from tollbook.ledger.store import Store
 from tollbook.protocol.bodies import Agent as Stated
 from tollbook.protocol.canonical import base64_bytes, encode, encode_typed
 from tollbook.protocol.derive import party_seed
-from tollbook.protocol.errors import DoorError, NoteError, ProofError
+from tollbook.protocol.errors import DoorError, LedgerError, NoteError, ProofError
 from tollbook.protocol.keys import SigningKey, key_text, pae, pae_of, signature_text
 from tollbook.tasks.cli import main
 from tollbook.tasks.format.task import load_task
@@ -377,6 +377,10 @@ def test_the_same_opening_gives_the_same_run_and_another_name_the_next_trial(cli
         run.end()
 
 
+def code_of(told: tuple[int, Any, dict[str, str]]) -> tuple[int, str]:
+    return told[0], told[1]["code"]
+
+
 # How runs end
 
 
@@ -418,6 +422,47 @@ def test_the_operator_may_have_scores_told(tmp_path: Path) -> None:
         task = load_task(find_task(TASK).text)
         agent = cast(task, Part())("")
         assert [1000, 1] == client.open(TASK, "linear", SEED, agent.stated).play(agent)["score"]
+
+
+def test_a_ledger_that_cant_be_written_ends_the_run_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise LedgerError("ledger.write", "the disk is full", "make room")
+
+    with hosted(tmp_path) as made, Client(made.url) as client:
+        wire = Wire(made, opened(client, "full"))
+        monkeypatch.setattr(Store, "append", full)
+        assert (503, "ledger.write") == code_of(wire.send(body=wire.message()))
+        monkeypatch.undo()
+        assert (503, "ledger.write") == code_of(wire.send(body=wire.message()))
+    assert [] == made.ended
+    with Store.read(made.session.ledger_path) as store:
+        assert [None] == [row["outcome"] for row in store.overview()]
+
+
+def test_two_messages_at_once_are_one_after_the_other(market: Hosted, client: Client) -> None:
+    run = opened(client, "busy")
+    wire = Wire(market, run)
+    seat = market.host.seat(run.id)
+    assert seat is not None
+    seat.is_busy = True
+    assert (429, "serve.busy") == code_of(wire.send(body=wire.message()))
+    seat.is_busy = False
+    run.end()
+
+
+def test_what_an_opening_opened_is_forgotten_with_the_run(tmp_path: Path) -> None:
+    with hosted(tmp_path, limits=OPEN._replace(ended_runs=1)) as made, Client(made.url) as client:
+        first = opened(client, "first")
+        first.end()
+        assert first.id == opened(client, "first").id
+        opened(client, "second").end()
+        with pytest.raises(DoorError) as caught:
+            opened(client, "first")
+        assert "serve.over" == caught.value.code
+        wire = Wire(made, first)
+        assert "serve.unknown" == wire.send(f"/runs/{first.id}", None, method="GET")[1]["code"]
 
 
 # Limits
