@@ -5,8 +5,8 @@
     sparse        many buyers and merchants, five candidates each: how long it takes
     extension     a product domain, an action and a row type of a Python FILE
 
-Every run that a study makes is verified and replayed, and played again for its root to repeat. Studies have ledgers
-of their own, under a secret that everybody knows; `--keep` leaves them.
+Every run that a study makes is verified and replayed, and played again for its root to repeat. Studies
+have ledgers of their own, under a secret that everybody knows; `--keep` leaves them.
 
 Source: spec/commerce.md A6.
 """

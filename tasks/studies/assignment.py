@@ -37,7 +37,7 @@ def best_assignment(worth: Sequence[Sequence[int]]) -> list[int | None]:
 def _augment(
     gains: Sequence[Sequence[int]], row: int, row_price: list[int], column_price: list[int], holder: list[int]
 ) -> None:
-    """Gives the row a column, along the cheapest path of columns that change hands; column 0 is where it begins."""
+    """Gives the row a column, along the cheapest path of columns that change hands; it begins at column 0."""
     columns = len(holder) - 1
     holder[0] = row
     slack: list[int | None] = [None] * (columns + 1)

@@ -2,11 +2,12 @@
 
     a Python file, EXTENSION = Extension(worlds, cases) ─► registered ─► each case a run ─► verified, replayed
 
-A product domain is start rows; a world with an action or a row type more is a subclass of a market (`JoinedWorld`),
-registered under a name of its own. Nothing of the package changes, and what is released can't be replaced.
+A product domain is start rows; a world with an action or a row type more is a subclass of a market
+(`JoinedWorld`), registered under a name of its own. Nothing of the package changes, and what is released
+can't be replaced.
 
-The file is run as it stands, so it's for its author and for those who trust them. Who verifies such a run needs the
-same file: without it, the world is unknown and no decision can be made again.
+The file is run as it stands, so it's for its author and for those who trust them. Who verifies such a run
+needs the same file: without it, the world is unknown and no decision can be made again.
 """
 
 from __future__ import annotations
@@ -150,9 +151,7 @@ def _played(folder: Path, place: int, case: Case) -> _Done:
 
 
 def _speaker(writer: Writer) -> Say:
-    def say(
-        party: str, to: str | None, action: msgspec.Struct
-    ) -> str | dict[str, list[dict[str, Any]]]:
+    def say(party: str, to: str | None, action: msgspec.Struct) -> str | dict[str, list[dict[str, Any]]]:
         ruling = writer.voice(party).say(action, to=to)
         if ruling.decision.rule is not None:
             return ruling.decision.rule

@@ -3,14 +3,14 @@
     merchants quote ─► each buyer searches, is offered two, and ranks them ─► clearing ─► five sales
 
     clearing   buyers in the order of their names: each gets the first of its ranking that is still there
-    welfare    of a sale: what the unit is worth to its buyer, less what it cost its merchant (the price is between them)
+    welfare    of a sale: what the unit is worth to its buyer, less what it cost its merchant
 
-There is one unit of each listing. Two buyers want the same one first; the market refuses the later of them
-(`stock.short`), who takes its second choice. Clearing is no broker's work here: it is the order in which buyers
-may buy, and the market's own rule on stock.
+The price goes from one to the other and adds nothing to welfare. There is one unit of each listing. Two
+buyers want the same one first; the market refuses the later of them (`stock.short`), who takes its second
+choice. Clearing is no broker's work here: it is the order in which buyers may buy, and the rule on stock.
 
-The reference works the allocation out from the mandates and the offers alone, before anything is bought. The
-global optimum is that of all 25 pairs (`assignment`), which no party could work out: each knows its own figures.
+The reference works the allocation out from the mandates and the offers alone, without the record. The global
+optimum is that of all 25 pairs (`assignment`), which no party could work out: each knows its own figures.
 """
 
 from __future__ import annotations
@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from .stage import Beginning, Found
 
 BPS: Final = 10_000
+_NOTE: Final = (
+    "The paper reports 97.8 % of the global optimum, and all welfare of the pairs offered, for a market "
+    "whose utilities it doesn't state. The mandates here are ours (`tasks/studies/market.py`), so the two "
+    "shares can't be compared. What is lost to the optimum is lost to search: a listing that wasn't offered "
+    "can't be bought."
+)
 _FIRST_PRICE: Final = 20_000  # of every listing, before its merchant quotes
 
 
@@ -99,19 +105,28 @@ class Market(NamedTuple):
 
 def study(folder: Path) -> Report:
     """Plays it, in ledgers below the folder."""
-    what = beginning("market", _rows(), {**dict.fromkeys(SELLERS, "merchant"), **dict.fromkeys(SHOPPERS, "buyer")})
+    parties = {**dict.fromkeys(SELLERS, "merchant"), **dict.fromkeys(SHOPPERS, "buyer")}
+    what = beginning("market", _rows(), parties)
     market = _played(folder / "market.db", what)
     with ledger_at(folder / "market.db") as store:
         run = found(store, 1)
     again = _played(folder / "again.db", what)
     sold = allocation_of(run.state)
     reference = cleared({buyer: _ranked(SHOPPERS[buyer], offers) for buyer, offers in market.offers.items()})
-    figures = _welfare(sold, {buyer: {offer["listing"] for offer in offers} for buyer, offers in market.offers.items()})
+    figures = _welfare(sold, market.offers)
     claims = [
         Claim("each of five buyers was offered two listings", _is_two(market), "5 × 2"),
-        Claim("one first choice was contested, and its buyer fell back", len(market.refused) == 1, ", ".join(market.refused)),
+        Claim(
+            "one first choice was contested, and its buyer fell back",
+            len(market.refused) == 1,
+            ", ".join(market.refused),
+        ),
         Claim("five sales, no listing sold twice", len(set(sold.values())) == len(SHOPPERS), str(len(sold))),
-        Claim("the allocation is the reference's", sold == reference, f"{sum(sold[b] == reference[b] for b in sold)} of 5"),
+        Claim(
+            "the allocation is the reference's",
+            sold == reference,
+            f"{sum(sold[b] == reference[b] for b in sold)} of 5",
+        ),
         Claim("no party was shown a row of others", *_isolation(run)),
         *replay_claims([run.played], [again.root]),
     ]
@@ -122,11 +137,7 @@ def study(folder: Path) -> Report:
         runs=[run.played],
         figures={"allocation": sold, "reference": reference, "rankings": market.rankings, **figures},
         tables=[_sales(market, sold), _shares(figures)],
-        notes=(
-            "The paper reports 97.8 % of the global optimum for its own market, whose utilities it doesn't state; the "
-            "mandates here are ours (`tasks/studies/market.py`), so the shares can't be compared, only the way of working "
-            "them out. What is lost to the optimum is lost to search: a listing that a buyer wasn't offered can't be bought.",
-        ),
+        notes=(_NOTE,),
     )
 
 
@@ -142,7 +153,9 @@ def cleared(rankings: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 def allocation_of(state: State) -> dict[str, str]:
     """What each buyer bought, by the orders of a state."""
-    return {order.buyer: order.lines[0].listing for _key, order in state.rows("order") if order.state == "settled"}
+    return {
+        order.buyer: order.lines[0].listing for _key, order in state.rows("order") if order.state == "settled"
+    }
 
 
 def _rows() -> StartRows:
@@ -215,7 +228,7 @@ def _is_two(market: Market) -> bool:
 
 
 def _isolation(run: Found) -> tuple[bool, str]:
-    """Whether no row that a party was shown names others as its buyer and merchant; and how many were shown."""
+    """Whether each private row that a party was shown names it as buyer or merchant; and how many were."""
     shown = [(deed, row) for deed in run.deeds for row in _own_rows(run.state, deed)]
     foreign = [row for deed, row in shown if deed.message.sender not in row]
     return not foreign, f"{len(shown)} private rows shown, {len(foreign)} of them others'"
@@ -223,26 +236,32 @@ def _isolation(run: Found) -> tuple[bool, str]:
 
 def _own_rows(state: State, deed: Deed) -> list[tuple[str | None, str | None]]:
     """The buyer and the merchant of each private row that a decision read; a payment's are its order's."""
-    rows = [state.get(table, key) for table, key in deed.decision.reads if table not in ("listing", "inventory")]
+    read = [(table, key) for table, key in deed.decision.reads if table not in ("listing", "inventory")]
+    rows = [state.get(table, key) for table, key in read]
     rows = [row if hasattr(row, "buyer") else state.get("order", row.order) for row in rows]
     return [(row.buyer, getattr(row, "merchant", None)) for row in rows]
 
 
-def _welfare(sold: Mapping[str, str], offered: Mapping[str, set[str]]) -> dict[str, Any]:
+def _welfare(sold: Mapping[str, str], offers: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, Any]:
     """Welfare of what was sold, of the best of all pairs, and of the best of the pairs that were offered."""
     pairs = _pairs()
     listings = list(LISTINGS)
+    offered = {buyer: {offer["listing"] for offer in own} for buyer, own in offers.items()}
     exposed = [
         [each if listing in offered[buyer] else 0 for listing, each in zip(listings, row, strict=True)]
         for buyer, row in zip(SHOPPERS, pairs, strict=True)
     ]
     best, best_offered = best_assignment(pairs), best_assignment(exposed)
     return {
-        "welfare": worth_of(pairs, [listings.index(sold[buyer]) if buyer in sold else None for buyer in SHOPPERS]),
+        "welfare": worth_of(pairs, [_place(listings, sold.get(buyer)) for buyer in SHOPPERS]),
         "optimum": worth_of(pairs, best),
         "optimum_offered": worth_of(exposed, best_offered),
-        "optimal": {buyer: None if at is None else listings[at] for buyer, at in zip(SHOPPERS, best, strict=True)},
+        "optimal": {buyer: listings[at] for buyer, at in zip(SHOPPERS, best, strict=True) if at is not None},
     }
+
+
+def _place(listings: Sequence[str], listing: str | None) -> int | None:
+    return None if listing is None else listings.index(listing)
 
 
 def _pairs() -> list[list[int]]:
@@ -260,7 +279,9 @@ def _sales(market: Market, sold: Mapping[str, str]) -> Table:
                 buyer,
                 " > ".join(ranking),
                 sold[buyer],
-                str(next(offer["price"] for offer in market.offers[buyer] if offer["listing"] == sold[buyer])),
+                str(
+                    next(offer["price"] for offer in market.offers[buyer] if offer["listing"] == sold[buyer])
+                ),
                 "second, the first was gone" if buyer in refused else "first",
             )
             for buyer, ranking in market.rankings.items()

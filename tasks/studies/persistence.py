@@ -2,8 +2,8 @@
 
     pay ─ closed ─► fulfil ─ closed ─► return and refund ─► sealed
 
-It is one run: who goes on with it judges every record again (`Writer.resume`) and has to come to the state that was
-left. Played in one go, without closing, the same acts give the same run, to the byte.
+It is one run: who goes on with it judges every record again (`Writer.resume`) and has to come to the state
+that was left. Played in one go, without closing, the same acts give the same run, to the byte.
 """
 
 from __future__ import annotations
@@ -75,10 +75,18 @@ def study(folder: Path) -> Report:
         study="persistence",
         title="Persistence: one order over three episodes",
         claims=(
-            Claim("each episode goes on in the state that was left", kept == len(resumed), f"{kept} of {len(resumed)}"),
-            Claim("the order was paid, fulfilled, returned and refunded", _is_done(episodes), _moves(episodes)),
+            Claim(
+                "each episode goes on in the state that was left",
+                kept == len(resumed),
+                f"{kept} of {len(resumed)}",
+            ),
+            Claim(
+                "the order was paid, fulfilled, returned and refunded", _is_done(episodes), _moves(episodes)
+            ),
             Claim("no money is left over", not any(balances.values()), f"{len(balances)} accounts at 0"),
-            Claim("what was sent back is on sale again", stock.available == 4, f"{stock.available} of 4 units"),
+            Claim(
+                "what was sent back is on sale again", stock.available == 4, f"{stock.available} of 4 units"
+            ),
             *replay_claims([played], again),
         ),
         runs=[played],
@@ -88,15 +96,20 @@ def study(folder: Path) -> Report:
                 ("episode", "acts", "records", "state left", "resumed in", "order", "payment"),
                 [
                     (
-                        each.episode, str(each.acts), str(each.records), each.state[:12],
-                        (each.resumed_state or "–")[:12], each.order, each.payment,
+                        each.episode,
+                        str(each.acts),
+                        str(each.records),
+                        each.state[:12],
+                        (each.resumed_state or "–")[:12],
+                        each.order,
+                        each.payment,
                     )
                     for each in episodes
                 ],
             )
         ],
         notes=("Played again means: in one go, without closing the ledger between the episodes.",),
-    )  # fmt: skip
+    )
 
 
 def _in_episodes(path: Path, what: Beginning) -> list[Episode]:
@@ -117,7 +130,15 @@ def _in_episodes(path: Path, what: Beginning) -> list[Episode]:
             stands = state.get("order", order.order)
             payment = state.get("payment", stands.payments[0])
             episodes.append(
-                Episode(name, _said(writer) - said, writer.run.size, state.root(), resumed, stands.state, payment.state)
+                Episode(
+                    name,
+                    _said(writer) - said,
+                    writer.run.size,
+                    state.root(),
+                    resumed,
+                    stands.state,
+                    payment.state,
+                )
             )
     return episodes
 
@@ -144,7 +165,9 @@ def _said(writer: Writer) -> int:
 def _pay(writer: Writer, _order: _Order | None) -> _Order:
     shown = accepted(writer.voice(BUYER).say(ListingSearch(query="kettle"), to=None))
     offer = shown["offer_ranking"][0]
-    bought = accepted(writer.voice(BUYER).say(OfferAcceptRanked(offer["id"]), to=MERCHANT, key="pay"))["order"][0]
+    bought = accepted(writer.voice(BUYER).say(OfferAcceptRanked(offer["id"]), to=MERCHANT, key="pay"))[
+        "order"
+    ][0]
     return _Order(bought["id"], bought["total"])
 
 

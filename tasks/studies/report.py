@@ -85,7 +85,10 @@ def text_of(report: Report) -> str:
 def markdown_of(report: Report) -> str:
     """The report as Markdown, its title a heading of the second level."""
     lines = [f"## {report.title}", ""]
-    lines += [f"- {'holds' if one.holds else '**does not hold**'}: {one.claim} ({one.told})" for one in report.claims]
+    lines += [
+        f"- {'holds' if one.holds else '**does not hold**'}: {one.claim} ({one.told})"
+        for one in report.claims
+    ]
     for table in (*report.tables, *_runs(report)):
         lines += ["", f"| {' | '.join(table.columns)} |", f"|{' --- |' * len(table.columns)}"]
         lines += [f"| {' | '.join(row)} |" for row in table.rows]
@@ -95,7 +98,10 @@ def markdown_of(report: Report) -> str:
 
 
 def _runs(report: Report) -> list[Table]:
-    rows = [(run.run[:_SHORT], str(run.records), (run.root or "none")[:_SHORT], run.state[:_SHORT]) for run in report.runs]
+    rows = [
+        (run.run[:_SHORT], str(run.records), (run.root or "none")[:_SHORT], run.state[:_SHORT])
+        for run in report.runs
+    ]
     return [Table(("run", "records", "run root", "state root"), rows)] if rows else []
 
 

@@ -2,8 +2,10 @@
 
     overhead = (signed − unsigned) / alone      what signatures add here, by what they cost at least
 
-Every market is played three times: without signatures, which is what the phases measure; with them; and with them
-once more, for the roots to repeat. Source of the workload and of the paper's figures: the seed paper, appendix K.
+Every market is played three times: without signatures, which is what the phases measure; with them; and
+with them once more, for the roots to repeat.
+
+Source of the workload and of the paper's figures: the seed paper, appendix K.
 """
 
 from __future__ import annotations
@@ -35,6 +37,19 @@ if TYPE_CHECKING:
 
 SIZES: Final = (10, 100, 1_000)
 SEEDS: Final = 3
+_NOTES: Final = (
+    (
+        "CPU seconds, the mean over the seeds, from one run on one machine: they differ from machine to "
+        "machine and from run to run; the roots don't. The four phases are without signatures. The query is "
+        "the market's rules alone; settling is a search and a purchase on record for each buyer, with the "
+        "seal. The paper's program took 0.994, 0.0766, 1.85 and 3.34 s (wall) at 1,000, for its world alone, "
+        "without messages or a record."
+    ),
+    (
+        f"A run lists its parties in one record of at most 1 MiB: beyond {MOST:,} buyers a market is played "
+        "in several runs over the same start rows."
+    ),
+)
 PHASES: Final = ("register", "query", "settle", "replay")
 
 
@@ -80,23 +95,24 @@ def study(sizes: Sequence[int] = SIZES, seeds: int = SEEDS, step: Callable[[], N
         study="sparse",
         title="A sparse market: many buyers and merchants, five candidates each",
         claims=(
-            Claim("every buyer is offered five listings, by the index", edges, f"{sum(each.edges for each in trials)} offers"),
+            Claim(
+                "every buyer is offered five listings, by the index",
+                edges,
+                f"{sum(each.edges for each in trials)} offers",
+            ),
             Claim("every buyer trades once", trades, f"{sum(each.trades for each in trials)} trades"),
-            Claim("each buys what the rules alone say", expected == len(trials), f"{expected} of {len(trials)} markets"),
+            Claim(
+                "each buys what the rules alone say",
+                expected == len(trials),
+                f"{expected} of {len(trials)} markets",
+            ),
             *replay_claims(runs, again),
         ),
         runs=runs,
         figures={"markets": [_figures(trials, size) for size in sizes]},
         tables=[_phases(trials, sizes), _signatures(trials, sizes)],
-        notes=(
-            "CPU seconds, the mean over the seeds, from one run on one machine: they differ from machine to machine and "
-            "from run to run; the roots don't. The four phases are without signatures. The query is the market's rules "
-            "alone; settling is a search and a purchase on record for each buyer, with the seal. The paper's program took "
-            "0.994, 0.0766, 1.85 and 3.34 s (wall) at 1,000, for its world alone, without messages or a record.",
-            f"A run lists its parties in one record of at most 1 MiB: beyond {MOST:,} buyers a market is played in "
-            "several runs over the same start rows.",
-        ),
-    )  # fmt: skip
+        notes=_NOTES,
+    )
 
 
 def trial(size: int, place: int) -> Trial:
@@ -155,8 +171,8 @@ def _figures(trials: Sequence[Trial], size: int) -> dict[str, Any]:
     own = _of(trials, size)
     return {
         "size": size,
-        "edges": mean(each.edges for each in own),
-        "trades": mean(each.trades for each in own),
+        "edges": own[0].edges,
+        "trades": own[0].trades,
         "micros": {phase: round(1e6 * mean(each.seconds[phase] for each in own)) for phase in own[0].seconds},
         "overhead_bps": round(1e4 * mean(each.overhead for each in own)),
     }
@@ -182,7 +198,14 @@ def _phases(trials: Sequence[Trial], sizes: Sequence[int]) -> Table:
 def _signatures(trials: Sequence[Trial], sizes: Sequence[int]) -> Table:
     columns = ("signed_settle", "signed_verify", "sign_alone", "verify_alone")
     return Table(
-        ("buyers = merchants", "settle, signed", "verify, signed", "signing alone", "verifying alone", "overhead"),
+        (
+            "buyers = merchants",
+            "settle, signed",
+            "verify, signed",
+            "signing alone",
+            "verifying alone",
+            "overhead",
+        ),
         [
             (
                 f"{size:,}",

@@ -1,23 +1,24 @@
 """A sparse market, played: many buyers and merchants, five candidates a buyer, one trade each.
 
     register   start rows completed, typed and hashed; the run opened with all its parties and their keys
-    query      each buyer's search, by the market's rules alone: index, candidates, rows, what is shown; nothing kept
+    query      each buyer's search, by the rules alone: index, candidates, rows, what is shown; nothing kept
     settle     each buyer searches and takes its cheapest offer, on record; then the state root and the seal
     replay     every decision made again and compared, with chain, roots and seal
 
-Each buyer looks for a word of its own, which stands in five listings drawn at random; there is stock enough that
-nobody is turned away. A run lists its parties in one record of at most 1 MiB, so beyond `MOST` buyers the market is
-played in several runs over the same start rows, each with the merchants that its buyers buy from.
+Each buyer looks for a word of its own, which stands in five listings drawn at random; there is stock enough
+that nobody is turned away. A run lists its parties in one record of at most 1 MiB, so beyond `MOST` buyers
+the market is played in several runs over the same start rows, each with the merchants that its buyers buy
+from.
 
-Runs stay in memory. Without signatures, voices sign with zeros and a replay asks for none: nothing that was written
-so is a run for anybody else. Seconds are this process's CPU time.
+Runs stay in memory. Without signatures, voices sign with zeros and a replay asks for none: nothing that was
+written so is a run for anybody else. Seconds are this process's CPU time.
 """
 
 from __future__ import annotations
 
 import gc
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from ...ledger.audit import Auditor
 from ...ledger.blobs import Shelf, facts_blob
@@ -31,12 +32,13 @@ from ...protocol.keys import SIGNATURE_BYTES, SigningKey, pae, signature_bytes, 
 from ...protocol.tables import State
 from ...protocol.world import Accepted, Act, latest, world_of
 from ..play.recorder import Copy
-from .stage import NAME, SECRET, Beginning, accepted, begin, start
+from .stage import NAME, SECRET, Beginning, accepted, begin, plain, start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ...ledger.audited import Audit
+    from ...ledger.store import Draft
     from ...ledger.writer import Writer
     from ...protocol.tables import Facts
     from ...protocol.world import StartRows
@@ -94,19 +96,26 @@ class Watch:
 class Nowhere:
     """A keeper that keeps nothing: the runs stay in memory, and no disk is measured."""
 
-    def add_run(self, *_arguments: object) -> int:
+    def add_run(
+        self,
+        run_id: str,
+        records: Sequence[Draft],
+        blobs: Iterable[tuple[str, Sequence[bytes]]],
+        notes: Sequence[str] = (),
+    ) -> int:
         """As `Keeper.add_run`."""
+        del run_id, records, blobs, notes
         return 1
 
-    def append(self, *_arguments: object) -> None:
+    def append(self, run: int, seq: int, records: Sequence[Draft], notes: Sequence[str] = ()) -> None:
         """As `Keeper.append`."""
 
-    def refuse_known(self, _run_id: str) -> None:
+    def refuse_known(self, run_id: str) -> None:
         """As `Keeper.refuse_known`."""
 
-    def signed(self, _run: int, _seq: int) -> tuple[bytes, str | None]:
+    def signed(self, run: int, seq: int) -> tuple[bytes, str | None]:
         """As `Keeper.signed`; nothing is asked for twice here."""
-        raise AssertionError
+        raise AssertionError((run, seq))
 
 
 class Unsigned(Voice):
@@ -208,12 +217,12 @@ def _choice(facts: Facts, buyer: int) -> Choice:
         world.evolve(state, event)
     shown = world.show(state, act, verdict.events)
     assert shown is not None
-    offers = shown.value["offer_ranking"]
-    best = _best(offers)
-    return Choice(best["listing"], best["merchant"], len(offers))
+    rows: dict[str, list[dict[str, Any]]] = plain(shown.value)
+    best = _best(rows["offer_ranking"])
+    return Choice(best["listing"], best["merchant"], len(rows["offer_ranking"]))
 
 
-def _best(offers: Sequence[Mapping[str, str | int]]) -> Mapping[str, str | int]:
+def _best(offers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The cheapest offer; of those the first by the listing's key."""
     return min(offers, key=lambda offer: (offer["price"], offer["listing"]))
 
@@ -235,7 +244,7 @@ def _trade(speaking: Mapping[str, Voice]) -> None:
     for buyer, voice in speaking.items():
         shown = accepted(voice.say(ListingSearch(_word(int(buyer[1:]))), to=None))
         best = _best(shown["offer_ranking"])
-        accepted(voice.say(OfferAcceptRanked(str(best["id"])), to=str(best["merchant"])))
+        accepted(voice.say(OfferAcceptRanked(best["id"]), to=best["merchant"]))
 
 
 def _audit(run: Written, shelf: Shelf, *, signatures: bool) -> Audit:

@@ -19,6 +19,8 @@ DOCUMENTS: dict[str, dict[str, str]] = tomllib.loads(
     (Path(__file__).resolve().parents[2] / "docs" / "documents.toml").read_text(encoding="utf-8")
 )
 
+EXTENSION = Path(__file__).resolve().parents[1] / "extension" / "tea.py"
+
 FINDING = {"run", "seq", "code", "text"}
 PREDICATE = {"id", "stage", "weight", "value", "error", "seqs"}
 RUN = {"run", "task", "case", "score", "predicates", "recorded", "agrees", "label"}
@@ -74,6 +76,10 @@ PLAYS = [
     ("tollbook diff",              "diff 491b 0beb"),
     ("tollbook verify",            "verify changed.jsonl"),
     ("tollbook verify",            "verify 491b --checkpoint kept.note"),
+    ("tollbook study persistence", "study persistence"),
+    ("tollbook study market",      "study market"),
+    ("tollbook study sparse",      "study sparse --size 10 --seeds 1"),
+    ("tollbook study extension",   f"study extension {EXTENSION}"),
     ("tollbook score",             "score"),
     ("tollbook score",             "score changed.jsonl"),
     ("tollbook export",            "export -o out.jsonl"),

@@ -1,7 +1,7 @@
 """An extension: tea in the market, a merchant who takes a listing off sale, and tastings.
 
-Run by `tollbook study extension tests/extension/tea.py`, and by test_extension.py. No module of the package knows
-of it.
+Run by `tollbook study extension tests/extension/tea.py`, and by test_extension.py. No module of the package
+knows of it.
 """
 
 from __future__ import annotations
@@ -149,7 +149,9 @@ def _booked(state: State, event: TastingBooked) -> None:
 
 
 def _held(state: State, event: TastingHeld) -> None:
-    state.put("tasting", event.tasting, msgspec.structs.replace(state.get("tasting", event.tasting), state="held"))
+    state.put(
+        "tasting", event.tasting, msgspec.structs.replace(state.get("tasting", event.tasting), state="held")
+    )
 
 
 def _show_tasting(state: State, _act: Act, events: Any) -> Shown:
@@ -204,13 +206,23 @@ ROWS: dict[str, dict[str, dict[str, Any]]] = {
             "merchant": "m1",
             "title": "Oolong, Alishan",
             "price": 1_800,
-            "attributes": {"oxidation_percent": 25, "cultivar": "Qingxin", "harvest": "spring", "altitude_m": 1_400},
+            "attributes": {
+                "oxidation_percent": 25,
+                "cultivar": "Qingxin",
+                "harvest": "spring",
+                "altitude_m": 1_400,
+            },
         },
         "t2": {
             "merchant": "m1",
             "title": "Oolong, Wuyi",
             "price": 2_400,
-            "attributes": {"oxidation_percent": 60, "cultivar": "Rougui", "harvest": "spring", "altitude_m": 600},
+            "attributes": {
+                "oxidation_percent": 60,
+                "cultivar": "Rougui",
+                "harvest": "spring",
+                "altitude_m": 600,
+            },
         },
     },
     "inventory": {"t1": {"on_hand": 3}, "t2": {"on_hand": 3}},
