@@ -7,7 +7,6 @@ Each run that ends is one line on stdout. Nothing but stopping it ends the comma
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -112,6 +111,8 @@ def _serve(  # noqa: PLR0913 - what is served, where, and to whom
     *,
     tell_score: bool,
 ) -> None:
+    import asyncio  # noqa: PLC0415 - the help needs none
+
     from ..serve.app import app_of  # noqa: PLC0415 - brings in Starlette
     from ..serve.host import Host  # noqa: PLC0415 - brings in CEL
     from ..serve.scribe import Scribe  # noqa: PLC0415 - as above
