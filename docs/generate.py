@@ -4,6 +4,7 @@
     tests/cli/errors.cases     →  play each →  ERRORS.md   what a terminal shows
     tests/quality/forgeries.py →  forge     →  FORGERY.md  what finds each forgery
     tests/quality/mistakes.toml → read each →  TASK_ERRORS.md  what an author is told
+    tasks/suites/catalog                    →  CATALOG.md  what the invented catalog holds
     protocol/commerce                       →  COMMERCE.md what a task can use of the market
     tasks/format, protocol/commerce         →  schemas/task.schema.json, for editors
     tasks/suites                            →  TASKS.md    the files that it shows
@@ -28,6 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("cli", "quality", "support")]
 
 from broken_tasks import page as task_errors_page  # noqa: E402 - found by the line above
+from catalog_page import catalog_page  # noqa: E402 - beside this script
 from forgery_table import page as forgery_page  # noqa: E402 - found by the line above
 from market_page import market_page  # noqa: E402 - beside this script
 from script import Ran, Stage, parse  # noqa: E402 - found by the line above
@@ -108,6 +110,11 @@ def errors_page() -> str:
 def commerce_page() -> str:
     """The text of docs/COMMERCE.md."""
     return market_page(MADE.format(source="`protocol/commerce`"))
+
+
+def goods_page() -> str:
+    """The text of docs/CATALOG.md."""
+    return catalog_page(MADE.format(source="`tasks/suites/catalog`"))
 
 
 def tasks_page() -> str:
@@ -207,6 +214,7 @@ def main() -> None:
         ("ERRORS.md", errors_page()),
         ("FORGERY.md", forgery_page()),
         ("TASK_ERRORS.md", task_errors_page()),
+        ("CATALOG.md", goods_page()),
         ("COMMERCE.md", commerce_page()),
         ("TASKS.md", tasks_page()),
         ("schemas/task.schema.json", schema_text()),

@@ -41,6 +41,7 @@ AUTHORS = DOCS / "TASKS.md"
 CASES = list(generate.gallery())
 COMMANDS = dict(generate.commands("tollbook", root))
 PAGES = {
+    "CATALOG.md": generate.goods_page,
     "CLI.md": generate.cli_page,
     "COMMERCE.md": generate.commerce_page,
     "ERRORS.md": generate.errors_page,
