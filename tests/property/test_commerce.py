@@ -1,268 +1,28 @@
 """What holds of the commerce market whatever is said in it, by whomever.
 
-Acts are drawn as choices (the third negotiation there is, the other party of its row), so that many go
-through whatever the acts before them made. What start rows must agree on, the rows of every run do.
+What start rows must agree on, the rows of every run do.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from whole_market import CHOICES, FACTS, ROWS, WORLD, Choice, formed, rows_of, ruled
 
-from tollbook.protocol.bodies import Decision, Message, WorldRef
+from tollbook.protocol.bodies import Decision, Message
 from tollbook.protocol.canonical import encode, encode_typed
 from tollbook.protocol.commerce import coherence
 from tollbook.protocol.commerce.world import MACHINES, REFUSALS
-from tollbook.protocol.engine import Ruling, decide, read_action
+from tollbook.protocol.engine import Ruling
 from tollbook.protocol.errors import WorldError
-from tollbook.protocol.tables import NO_CHANGE, Facts, State
-from tollbook.protocol.world import StartRows, part_fields, row_fields, world_of
+from tollbook.protocol.tables import NO_CHANGE, State
 
-WORLD = world_of(WorldRef(name="commerce", params={}, version=0))
-ROLES = {"b1": "buyer", "b2": "buyer", "m1": "merchant", "m2": "merchant", "op": "operator"}
-ROLES |= {"ju": "adjudicator"}
-LINES = [
-    {"listing": "l1", "quantity": 2, "unit_price": 500},
-    {"listing": "l2", "quantity": 1, "unit_price": 7},
-]
-RECEIVED = {"state": "received", "received_condition": "unused"}
-ANSWERED = {"state": "under_review", "position": "accept"}
-
-ROWS: StartRows = {
-    "policy": {
-        "returns": {"accepted_conditions": ["unused"], "restocked_conditions": ["unused"]},
-        "negotiation": {"max_rounds": 4, "deadline_ticks": 3},
-        "disputes": {"adjudicator": "ju", "deadline_ticks": 1},
-    },
-    "listing": {
-        "l1": {"merchant": "m1", "title": "lamp", "price": 1000},
-        "l2": {"merchant": "m2", "title": "cup", "price": 10, "currency": "SEK"},
-        "l3": {"merchant": "m2", "title": "rug", "price": 70, "state": "withdrawn"},
-    },
-    "inventory": {"l1": {"available": 4}, "l2": {"available": 2}},
-    "order": {
-        "o1": {"buyer": "b1", "merchant": "m1", "state": "delivered", "lines": LINES},
-        "o2": {"buyer": "b2", "merchant": "m1", "state": "settled", "lines": LINES[:1]},
-        "oc": {"buyer": "b2", "merchant": "m1", "state": "delivered", "lines": LINES[:1]},
-    },
-    "negotiation": {
-        "na": {"listing": "l1", "buyer": "b1", "quantity": 1, "unit_price": 900, "offered_by": "m1"},
-        "nb": {"listing": "l2", "buyer": "b2", "quantity": 2, "unit_price": 9},
-    },
-    "agreement": {"aa": {"listing": "l1", "buyer": "b2", "quantity": 1, "unit_price": 900}},
-    "payment": {
-        "p1": {"order": "o1", "captured": 1007},
-        "p2": {"order": "o2", "captured": 900, "refunded": 1},
-        "p3": {"order": "oc", "captured": 1000},
-    },
-    "return": {
-        "ra": {"order": "o1", "listing": "l1", "condition": "unused", "state": "authorized"},
-        "rb": {"order": "o1", "listing": "l2", "condition": "unused"},
-        "rc": {
-            "order": "oc",
-            "listing": "l1",
-            "condition": "unused",
-            "state": "received",
-            "received_quantity": 1,
-        },
-    },
-    "exchange": {
-        "ec": {"order": "oc", "returned": "rc", "listing": "l1", "state": "authorized"},
-        "ed": {"order": "o1", "returned": "ra", "listing": "l1"},
-    },
-    "dispute": {
-        "do": {
-            "order": "o1",
-            "amount": 500,
-            "adjudicator": "ju",
-            "state": "under_review",
-            "position": "accept",
-        },
-        "dr": {"order": "o2", "amount": 800, "adjudicator": "ju", "deadline": 0},
-        "dc": {"order": "oc", "amount": 300, "position": "contest"},
-    },
-    "ruling": {"jc": {"dispute": "dc", "outcome": "split", "award": 7, "adjudicator": "ju"}},
-    "refund_case": {"c1": {"order": "o2", "amount": 900}},
-    "search_session": {"s1": {"buyer": "b1"}},
-    "offer_ranking": {
-        "f1": {"search_session": "s1", "listing": "l2"},
-        "f2": {"search_session": "s1", "listing": "l1", "expires": 1},
-    },
-    "match_certificate": {"mc": {"buyer": "b2", "listing": "l1"}},
-    "review": {"v1": {"reviewer": "b1", "listing": "l1", "rating": 4, "order": "o1", "verified": True}},
-    "reputation": {"m1": {"fulfilled": 2, "history": [{"what": "late"}]}},
-    "friendship": {"fr": {"party": "b1", "friend": "b2"}},
-    "mandate_authority": {"ma": {"party": "b1", "source": "principal"}},
-    "mandate_revision": {
-        "m1": {"mandate_authority": "ma", "revision": 1, "changes": {"price": 3}},
-        "m2": {"party": "b1", "source": "mailer", "revision": 2, "previous": "m1"},
-    },
-    "evidence_record": {
-        "ea": {"kind": "lab", "issuer": "lab", "subject": "l1", "facts": {"weight_g": 900}},
-        "eb": {"kind": "note", "issuer": "b1", "subject": "o1", "facts": {"seen": True}, "readers": ["m1"]},
-    },
-    "listing_claim": {
-        key: {
-            "listing": "l1",
-            "content": {"metric": "weight_g", "operator": "equals", "value": 900},
-            **columns,
-        }
-        for key, columns in {"ka": {}, "kb": {"state": "published"}}.items()
-    },
-    "pricing": {
-        "m1": {
-            "tiers": [{"listings": ["l1"], "steps": [{"quantity": 2, "unit_price": 900}]}],
-            "bundles": [{"parts": [{"listing": "l1", "quantity": 1}], "discount": 30}],
-            "charges": [{"kind": "tax", "subtotal_rate_bps": 333}],
-        }
-    },
-    "cart_quote": {
-        key: {"buyer": buyer, "lines": [{"listing": listing, "quantity": 1}], "merchant": merchant}
-        for key, buyer, listing, merchant in [("va", "b1", "l1", None), ("vb", "b2", "l2", "m2")]
-    },
-    "inquiry": {"qa": {"asker": "b1", "asked": "m1", "listing": "l1", "attachments": ["eb"]}},
-    "campaign": {"ca": {"merchant": "m1"}, "cb": {"merchant": "m1", "state": "published"}},
-    "placement": {f"p{name}": {"campaign": name, "listing": "l1", "fee": 5} for name in ("ca", "cb")},
-    "governance_case": {
-        key: {"matter": matter, "proposer": "m2", "party": "m1", "terms": {"pay": 1}, **columns}
-        for key, matter, columns in (
-            ("ga", "reviews", {}),
-            ("gb", "competition", {"state": "reported"}),
-            ("gc", "reviews", {"state": "upheld", "respondents": ["m2"]}),
-        )
-    },
-    "remediation_plan": {
-        "pa": {"merchant": "m1", "issuer": "op", "steps": [{"step": "lamp"}]},
-        "pb": {"merchant": "m1", "issuer": "op", "steps": [{"step": "lamp"}], "state": "accepted"},
-    },
-    "protocol_event": {
-        key: {"order": order, "party": "m1", "issuer": "op", "operation": "a", **columns}
-        for key, order, columns in (
-            ("xa", "o1", {"effect": "refund", "amount": 9}),
-            ("xb", "o2", {"effect": "refund", "amount": 1}),
-            ("xc", "o2", {"effect": "dispatch"}),
-        )
-    },
-}
-
-
-def _facts() -> Facts:
-    made = WORLD.complete(ROWS)
-    return WORLD.facts(
-        (table, key, WORLD.read_row(table, encode(row)))
-        for table, found in made.items()
-        for key, row in found.items()
-    )
-
-
-FACTS = _facts()
-SIDES = ("buyer", "merchant", "asker", "asked", "proposer", "party", "issuer", "adjudicator")
-WRITES = [kind for kind in WORLD.kinds if kind not in WORLD.queries and kind != "agent.unparsed"]
-
-
-class Choice(NamedTuple):
-    """An act before it is known what there is to name.
-
-    ``pick`` counts through the rows; ``strays`` above 0 says it in the wrong name, or to the wrong party.
-    """
-
-    kind: str
-    sender: int
-    pick: int
-    number: int
-    strays: int
-    key: str | None
-
-
-CHOICES = st.builds(
-    Choice,
-    kind=st.sampled_from(WRITES) | st.sampled_from(WRITES) | st.sampled_from(sorted(WORLD.queries)),
-    sender=st.integers(0, 3),
-    pick=st.integers(0, 30),
-    number=st.sampled_from([1, 1, 2, 3, 7, 500, 900, 0, 10**12]),
-    strays=st.sampled_from([0] * 8 + [1, 2]),
-    key=st.sampled_from([None] * 6 + ["k1", "k2"]),
-)
 RUNS = st.lists(CHOICES, min_size=4, max_size=25)
-
-
-def named(state: State, table: str, pick: int) -> tuple[str, Any]:
-    rows = list(state.rows(table))
-    return rows[pick % len(rows)] if rows else ("none", None)
-
-
-def some(state: State, kind: Any, choice: Choice, table: str | None = None) -> Any:
-    """A value of a field that nothing more is known of."""
-    while isinstance(kind, (msgspec.inspect.Metadata, msgspec.inspect.UnionType)):
-        if isinstance(kind, msgspec.inspect.UnionType):
-            kind = kind.types[0]
-        else:
-            kind, table = kind.type, (kind.extra or {}).get("row", table)
-    if isinstance(kind, msgspec.inspect.IntType):
-        least, most = kind.ge or 0, kind.le if kind.le is not None else 2**31 - 1
-        return min(max(choice.number, least), most)
-    if isinstance(kind, msgspec.inspect.StrType):
-        return "lamp" if table is None else named(state, table, choice.pick)[0]
-    if isinstance(kind, msgspec.inspect.LiteralType):
-        return kind.values[choice.pick % len(kind.values)]
-    if isinstance(kind, (msgspec.inspect.VarTupleType, msgspec.inspect.ListType)):
-        return [some(state, kind.item_type, choice, table)]
-    if isinstance(kind, msgspec.inspect.StructType):
-        return {field.encode_name: some(state, field.type, choice) for field in kind.fields if field.required}
-    if isinstance(kind, msgspec.inspect.DictType):
-        return {"size": some(state, kind.value_type, choice)}
-    return True
-
-
-def formed(state: State, choice: Choice) -> Message:
-    """The act that a choice comes to in this state; mostly sent by and to the parties of the row it names."""
-    kind = WORLD.kinds[choice.kind]
-    fields: dict[str, Any] = {"kind": choice.kind, **dict.fromkeys(part_fields(kind), "0" * 64)}
-    parties = ["b1", "b2", "m1", "m2"]
-    required = {field.encode_name for field in msgspec.structs.fields(kind) if field.required}
-    names = {
-        name: table for name, table in row_fields(kind).items() if name in required or choice.pick % 3 == 0
-    }
-    for column, table in names.items():
-        fields[column], row = named(state, table, choice.pick)
-        if table == "listing" and row is not None:
-            parties = [["b1", "b2"][choice.sender % 2], row.merchant]
-    for column, table in names.items():
-        if table not in ("listing", "policy"):
-            row = state.get(table, fields[column])
-            parties = [getattr(row, side) for side in SIDES if getattr(row, side, None) in ROLES] or parties
-    numbers = {"quantity": max(1, choice.number % 4), "unit_price": choice.number, "amount": choice.number}
-    values = {**numbers, "condition": ["unused", "worn"][choice.pick % 2]}
-    fields.update({name: value for name, value in values.items() if name in kind.__struct_encode_fields__})
-    for field in msgspec.structs.fields(kind):
-        if field.required and field.encode_name not in fields:
-            fields[field.encode_name] = some(state, msgspec.inspect.type_info(field.type), choice)
-    allowed = WORLD.senders.get(kind) or frozenset(("buyer", "merchant"))
-    able = [party for party in parties if ROLES[party] in allowed] or ["op"]
-    sender = able[choice.sender % len(able)]
-    to = next((party for party in parties if party != sender), None)
-    if choice.strays == 1:
-        sender, to = ["b2", "m2", "op"][choice.pick % 3], "b1"
-    elif choice.strays == 2:
-        to = [None, "m2", "b2"][choice.pick % 3]
-    if to == sender or not WORLD.is_addressed(choice.kind):
-        to = None
-    raw = msgspec.Raw(encode_typed(msgspec.convert(fields, kind)))
-    return Message(action=raw, sender=sender, key=choice.key, n=0, reply_to=None, seen=(0, ""), to=to)
-
-
-def ruled(state: State, message: Message, seq: int) -> Ruling:
-    action = read_action(WORLD, bytes(message.action))
-    return decide(WORLD, state, message, action, seq, ROLES, lambda _seq, _party: True)
-
-
-def rows_of(state: State) -> dict[str, dict[str, Any]]:
-    return {table: dict(state.rows(table)) for table in WORLD.tables}
 
 
 def said(state: State, choice: Choice, seq: int) -> tuple[Message, Ruling]:
