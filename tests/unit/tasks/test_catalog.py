@@ -268,15 +268,14 @@ def test_a_number_that_contradicts_is_found(expected: bool, text: str) -> None: 
 
 
 @pytest.mark.parametrize("product", products(), ids=ids)
-def test_words_after_a_title_are_attributes(product: Product) -> None:
-    differ = varying(product)
+def test_words_after_a_title_say_how_a_variant_differs(product: Product) -> None:
+    differ = sorted(varying(product))
     for variant in product.variants:
-        words = variant.title.removeprefix(product.title).removeprefix(", ")
-        said, _rest = measures(words)
-        told = {name for names, value in said for name in names if variant.attributes.get(name) == value}
-        for part in filter(None, words.split(", ")):
-            told |= {name for name in differ if variant.attributes[name] == part.removeprefix("size ")}
-        assert not words or told & differ
+        parts = variant.title.removeprefix(product.title).removeprefix(", ").split(", ")
+        words = [part.removeprefix("size ") for part in filter(None, parts) if measures(part)[1]]
+        own = {each for name in differ if isinstance(each := variant.attributes[name], str)}
+        assert own <= set(words) <= set(variant.attributes.values())
+        assert bool(differ) == bool(parts[0])
 
 
 @pytest.mark.parametrize("product", products(), ids=ids)
