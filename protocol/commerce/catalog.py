@@ -14,7 +14,7 @@ Not here: who may reserve or buy (`negotiation`, `agreements`), finding listings
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -66,7 +66,7 @@ class ListingUpdate(CommerceAction, frozen=True, tag="listing.update"):
     """Sets attributes of one's own listing; those that aren't named stay as they are."""
 
     listing: ListingId
-    attributes: Attributes
+    attributes: Annotated[Attributes, msgspec.Meta(max_length=64)]
 
 
 class ListingReprice(CommerceAction, frozen=True, tag="listing.reprice"):

@@ -25,7 +25,7 @@ from .terms import CommerceEvent, CommerceRow, Currency, Money, OrderId, Tick
 
 
 class Confirmation(CommerceRow, frozen=True):
-    """A row of `confirmation`: the kind of act that it confirms, and the money that was moved or held, or 0."""
+    """A row of `confirmation`: the kind of act that it confirms, and the money moved or held, or 0."""
 
     order: OrderId
     buyer: Id

@@ -13,7 +13,7 @@ Not here: taking an offer (`matching`).
 from __future__ import annotations
 
 from heapq import nsmallest
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -46,7 +46,12 @@ MAX_RESULTS: Final = 20
 MOST_RESULTS: Final = 50
 """The offers of a search, whatever a policy says."""
 
+MAX_FILTERS: Final = 64
+"""The features that a search may ask for, and the attributes in each of its filters."""
+
 Bounds = dict[Id, Integer]
+SomeBounds = Annotated[Bounds, msgspec.Meta(max_length=MAX_FILTERS)]
+SomeAttributes = Annotated[Attributes, msgspec.Meta(max_length=MAX_FILTERS)]
 
 
 class Filters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,10 +64,10 @@ class Filters(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     price_max: Money | None = None
     in_stock: bool = False
-    required_features: tuple[Text, ...] = ()
-    at_most: Bounds = msgspec.field(default_factory=Bounds)
-    at_least: Bounds = msgspec.field(default_factory=Bounds)
-    equals: Attributes = msgspec.field(default_factory=Attributes)
+    required_features: Annotated[tuple[Text, ...], msgspec.Meta(max_length=MAX_FILTERS)] = ()
+    at_most: SomeBounds = msgspec.field(default_factory=Bounds)
+    at_least: SomeBounds = msgspec.field(default_factory=Bounds)
+    equals: SomeAttributes = msgspec.field(default_factory=Attributes)
 
 
 class SearchSession(CommerceRow, frozen=True):
