@@ -72,11 +72,13 @@ def market_page(made: str) -> str:
 
 
 def _section(subject: Subject) -> list[str]:
-    module = sys.modules[subject.rules[0].action.__module__]
+    types = [*(rule.action for rule in subject.rules), *subject.rows.values(), *subject.events]
+    module = sys.modules[types[0].__module__]
     lines = [f"## {module.__name__.rpartition('.')[2].capitalize()}", "", *_prose(module.__doc__), ""]
-    lines += ["| act | by | what it does | fields | refused, in this order |", "| --- " * 5 + "|"]
-    lines += [_act(rule) for rule in subject.rules]
-    lines.append("")
+    if subject.rules:
+        lines += ["| act | by | what it does | fields | refused, in this order |", "| --- " * 5 + "|"]
+        lines += [_act(rule) for rule in subject.rules]
+        lines.append("")
     for table, row in subject.rows.items():
         lines += [f"| `{table}` | holds | default |", "| --- | --- | --- |"]
         lines += [f"| `{name}` | {what} | {default} |" for name, what, default in _columns(row)]
