@@ -6,6 +6,7 @@
 #   make lint       ruff; `make types`: basedpyright, strict
 #   make docs       docs/CLI.md and docs/ERRORS.md, made again
 #   make bench      the benchmarks, each as a ratio to a baseline of the same run
+#   make study      the four studies, played: docs/STUDIES.md, made again
 #   make dev        all of the above can run, and editors find tollbook.*; `make clean` takes it away
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest -q -n 2
 ROOMS  := protocol ledger scorers tasks
 
 .NOTPARALLEL: # pip can't install into one environment twice at once
-.PHONY: demo test test-all bytes lint types docs bench dev clean
+.PHONY: demo test test-all bytes lint types docs bench study dev clean
 
 demo: .venv/test.stamp
 	@$(BIN)/tollbook demo
@@ -40,6 +41,9 @@ docs: .venv/test.stamp
 
 bench: .venv/bench.stamp
 	@for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+study: .venv/test.stamp
+	@$(BIN)/python docs/studies.py
 
 dev: .venv/test.stamp .venv/lint.stamp .venv/bench.stamp .types/tollbook
 

@@ -2,8 +2,8 @@
 
     tollbook.tasks.studies ─► played ─► Markdown
 
-Seconds differ from machine to machine, so no test holds the page to what it would be now. The roots follow from
-the market's rules: they change with them, until a version is released.
+Seconds differ from machine to machine, so no test holds the page to what it would be now. The roots follow
+from the market's rules: they change with them, until a version is released.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ HEAD = """# Studies
 
 <!-- Made by `make study`. Edit the studies in `tasks/studies` instead. -->
 
-What the market does beyond one task: `tollbook study persistence | market | sparse | extension`. Each run that a
-study makes is verified and replayed, and played again for its root to repeat. The parties' keys follow from a secret
-that everybody knows, so that the roots are the same wherever a study is played: they show what the program does, not
-who did it. Seconds are from one run on one machine of two cores.
+What the market does beyond one task: `tollbook study persistence | market | sparse | extension`. Each run
+that a study makes is verified and replayed, and played again for its root to repeat. The parties' keys follow
+from a secret that everybody knows, so that the roots are the same wherever a study is played: they show what
+the program does, not who did it. Seconds are from one run on one machine of two cores that had other work to
+do besides.
 """
 
 

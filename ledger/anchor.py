@@ -38,6 +38,8 @@ class Pins(NamedTuple):
 
     def standing(self, run: Run) -> dict[str, str]:
         """For each party, and the ledger by its name, `pinned` or `self-asserted`."""
+        if not self.keys and not self.vkeys:
+            return dict.fromkeys((*run.members, run.opened.ledger.name), "self-asserted")
         named = self._named()
         # Each later key of a party was added by one before it, so the first one vouches for all.
         found = {

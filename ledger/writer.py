@@ -336,7 +336,8 @@ class Writer:
         return root.hex()
 
     def _keep(self, kind: str, body: bytes, sig: str | None, parts: Sequence[Part]) -> None:
-        if kind != "open":
+        # A decision was made here: the engine keeps to its size, and the types of its events to its depth.
+        if kind not in ("open", "decision"):
             check_size(body, MAX_BODY_BYTES)
         self.run.link(kind, body, sig)
         self._pending.append(Draft(kind, body, sig, parts))

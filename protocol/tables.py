@@ -74,12 +74,15 @@ class _StartTable:
 
     def root_with(self, changes: Mapping[str, Row | None]) -> bytes:
         """The table root when these rows are put (or removed, when None)."""
+        if not self.rows:
+            put = [(key, row) for key in sorted(changes) if (row := changes[key]) is not None]
+            return root_of(_row_leaves(self.name, put))
         put = [(key, row) for key, row in changes.items() if row is not None]
         made = _row_leaves(self.name, put)
         if len(put) == len(changes) and self.places.keys() >= changes.keys():
             places = self.places
             return self.tree.root_with({places[key]: leaf for (key, _), leaf in zip(put, made, strict=True)})
-        leaves = dict(zip(self.rows, self.leaves, strict=True)) if self.rows else {}
+        leaves = dict(zip(self.rows, self.leaves, strict=True))
         leaves.update((key, leaf) for (key, _), leaf in zip(put, made, strict=True))
         for key in changes.keys() - dict(put).keys() if len(put) < len(changes) else ():
             leaves.pop(key, None)
@@ -235,4 +238,4 @@ class State:
         if not changes:
             return len(start)
         gone = [key for key, row in changes.items() if row is None]
-        return len(start.keys() | changes.keys()) - len(gone)
+        return len(start.keys() | changes.keys() if start else changes) - len(gone)

@@ -10,7 +10,6 @@ Source of the workload and of the paper's figures: the seed paper, appendix K.
 
 from __future__ import annotations
 
-from math import log
 from statistics import mean
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -136,12 +135,6 @@ def trial(size: int, place: int) -> Trial:
         again=tuple(run.root for run in again),
         is_expected={buyer: listing for each in bought for buyer, listing in each.items()} == chosen,
     )
-
-
-def scaling(small: Trial, large: Trial) -> float:
-    """How much dearer the larger market was than n log n has it; at most 1 where it grew no worse."""
-    allowed = large.size * log(large.size) / (small.size * log(small.size))
-    return large.total / small.total / allowed
 
 
 def _bought(audit: Audit) -> dict[str, str]:

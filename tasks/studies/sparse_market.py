@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import gc
 import time
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from ...ledger.audit import Auditor
 from ...ledger.blobs import Shelf, facts_blob
@@ -32,7 +32,7 @@ from ...protocol.keys import SIGNATURE_BYTES, SigningKey, pae, signature_bytes, 
 from ...protocol.tables import State
 from ...protocol.world import Accepted, Act, latest, world_of
 from ..play.recorder import Copy
-from .stage import NAME, SECRET, Beginning, accepted, begin, plain, start
+from .stage import NAME, SECRET, Beginning, accepted, begin, start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ...ledger.store import Draft
     from ...ledger.writer import Writer
     from ...protocol.tables import Facts
-    from ...protocol.world import StartRows
+    from ...protocol.world import StartRows, World
 
 T = TypeVar("T")
 
@@ -156,7 +156,7 @@ def registered(size: int, seed: str, rows: StartRows, watch: Watch) -> Market:
     world = world_of(latest("commerce"))
     facts = watch.time("register", lambda: start(world, rows))
     blob = watch.time("register", lambda: facts_blob(facts))
-    choices = watch.time("query", lambda: {f"b{at:05}": _choice(facts, at) for at in range(size)})
+    choices = watch.time("query", lambda: _choices(world, facts, size))
     beginnings = [Beginning(latest("commerce"), facts, blob, each, seed) for each in _parties(choices, size)]
     return Market(facts, choices, beginnings)
 
@@ -207,19 +207,23 @@ def _word(buyer: int) -> str:
     return f"w{buyer}"
 
 
-def _choice(facts: Facts, buyer: int) -> Choice:
-    """What the market offers a buyer, by its rules alone, and which of it the buyer takes."""
-    world, state = world_of(latest("commerce")), State(facts)
-    act = Act(ListingSearch(_word(buyer)), f"b{buyer:05}", "buyer", 1)
-    verdict = world.decide(state, act)
-    assert isinstance(verdict, Accepted)
-    for event in verdict.events:
-        world.evolve(state, event)
-    shown = world.show(state, act, verdict.events)
-    assert shown is not None
-    rows: dict[str, list[dict[str, Any]]] = plain(shown.value)
-    best = _best(rows["offer_ranking"])
-    return Choice(best["listing"], best["merchant"], len(rows["offer_ranking"]))
+def _choices(world: World, facts: Facts, size: int) -> dict[str, Choice]:
+    """What the market offers each buyer, by its rules alone, and which of it the buyer takes."""
+    state, chosen = State(facts), dict[str, Choice]()
+    for at in range(size):
+        buyer = f"b{at:05}"
+        act = Act(ListingSearch(_word(at)), buyer, "buyer", 1)
+        verdict = world.decide(state, act)
+        assert isinstance(verdict, Accepted)
+        for event in verdict.events:
+            world.evolve(state, event)
+        shown = world.show(state, act, verdict.events)
+        assert shown is not None
+        offers: list[dict[str, Any]] = cast("dict[str, Any]", shown.value)["offer_ranking"]
+        best = _best(offers)
+        chosen[buyer] = Choice(best["listing"], best["merchant"], len(offers))
+        state.discard()
+    return chosen
 
 
 def _best(offers: Sequence[dict[str, Any]]) -> dict[str, Any]:
