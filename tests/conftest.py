@@ -13,12 +13,23 @@ from pathlib import Path
 
 import pytest
 
+from tollbook.protocol import world
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("TOLLBOOK_SHARED", ROOT.parent / "shared"))
 
 # The settings of whoever runs the tests stay out of them.
 for _setting in ("LEDGER", "SECRET", "NAME", "DEBUG"):
     os.environ.pop(f"TOLLBOOK_{_setting}", None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _released_worlds() -> Generator[None]:
+    """What a module's tests register is gone after it: a hint that lists the worlds lists those of the package."""
+    known = dict(world._REGISTERED)  # noqa: SLF001 - only tests take a world away
+    yield
+    world._REGISTERED.clear()  # noqa: SLF001
+    world._REGISTERED.update(known)  # noqa: SLF001
 
 
 @pytest.fixture

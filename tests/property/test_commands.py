@@ -105,7 +105,9 @@ CALLS = (
     "export -o out.jsonl", f"prove inclusion {RUN}", f"prove consistency {RUN}", f"verify {RUN} --key",
     "verify --checkpoint", "score --task", "import bundle runs.jsonl", "verify --source recorded.json",
     "run", PLAYED, "resume", "diff", f"diff {RUN}", "task", "task list", "task show", "task lint",
-    "task new", "task new new.toml", "task show t4.buyer_zopa", "--ledger played.db verify",
+    "task new", "task new new.toml", "task show t4.buyer_zopa", "--ledger played.db verify", "import uci",
+    "import uci recorded.json", "check", "check integrity nowhere", "study", "study extension", "serve",
+    "serve nowhere", "export --journal hledger -o out.jsonl",
 )  # fmt: skip
 
 
