@@ -25,7 +25,7 @@ for _setting in ("LEDGER", "SECRET", "NAME", "DEBUG"):
 
 @pytest.fixture(autouse=True, scope="module")
 def _released_worlds() -> Generator[None]:
-    """What a module's tests register is gone after it: a hint that lists the worlds lists those of the package."""
+    """What a module's tests register is gone after it, so that hints list the package's worlds."""
     known = dict(world._REGISTERED)  # noqa: SLF001 - only tests take a world away
     yield
     world._REGISTERED.clear()  # noqa: SLF001
