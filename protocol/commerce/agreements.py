@@ -88,7 +88,7 @@ class AgreementSettle(CommerceAction, frozen=True, tag="agreement.settle"):
 
 
 class PurchaseDecline(CommerceAction, frozen=True, tag="purchase.decline"):
-    """Says that nothing is bought, and why."""
+    """Says that nothing is bought, and why. It binds nobody."""
 
     reason: Part
 

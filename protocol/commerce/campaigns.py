@@ -75,7 +75,7 @@ class CampaignGet(CommerceAction, frozen=True, tag="campaign.get"):
 
 
 class CampaignPublish(CommerceAction, frozen=True, tag="campaign.publish"):
-    """Publishes a draft campaign: its placements are fixed."""
+    """Publishes a draft campaign of one's own: its placements are fixed, and can be disclosed."""
 
     campaign: CampaignId
 

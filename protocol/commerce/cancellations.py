@@ -31,7 +31,7 @@ CANCELLABLE = ("proposed", "accepted", "settled", "partially_settled", "backorde
 
 
 class OrderCancel(CommerceAction, frozen=True, tag="order.cancel"):
-    """Calls an order off that hasn't left yet: what was paid goes back. Sent to the other party of it."""
+    """Calls an order off that hasn't left yet: money held or paid goes back. Sent to its other party."""
 
     order: OrderId
     reason: Part

@@ -57,7 +57,7 @@ class Inventory(CommerceRow, frozen=True):
 
 
 class ListingGet(CommerceAction, frozen=True, tag="listing.get"):
-    """Reads a listing: title, list price, description, attributes."""
+    """Reads a listing: title, list price of one unit, description, features, attributes, if it is offered."""
 
     listing: ListingId
 

@@ -47,7 +47,7 @@ class OrderGroup(CommerceRow, frozen=True):
 
 
 class CartCheckout(CommerceAction, frozen=True, tag="cart.checkout"):
-    """Buys and pays a quoted cart as a whole.
+    """Buys and pays a quoted cart as a whole, or nothing of it: one order for each merchant.
 
     Sent to the merchant that made the quote; where the market did, to a merchant of its lines or to nobody.
     """

@@ -83,14 +83,17 @@ class ListingClaim(CommerceRow, frozen=True):
 
 
 class ClaimPublish(CommerceAction, frozen=True, tag="claim.publish"):
-    """Lets everybody read a draft claim, with the evidence records that it rests on."""
+    """Lets everybody read a draft claim, with the evidence records that it rests on.
+
+    The records are on its listing or on what it is compared with, and everybody may read them.
+    """
 
     listing_claim: ListingClaimId
     evidence: EvidenceRecordIds
 
 
 class ClaimCorrect(CommerceAction, frozen=True, tag="claim.correct"):
-    """Says instead of a published claim what its evidence bears."""
+    """Says instead of a published claim what its evidence bears. What was claimed stays beside it."""
 
     listing_claim: ListingClaimId
     content: Proposition

@@ -27,7 +27,7 @@ MOST = 150
 
 
 class ClockAdvance(CommerceAction, frozen=True, tag="clock.advance"):
-    """Moves the market's time on."""
+    """Moves the market's time on by this many ticks; what has ended by then expires."""
 
     ticks: Annotated[int, msgspec.Meta(ge=1, lt=2**31)] = 1
 

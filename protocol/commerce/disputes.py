@@ -89,7 +89,10 @@ class Dispute(CommerceRow, frozen=True):
 
 
 class DisputeOpen(CommerceAction, frozen=True, tag="dispute.open"):
-    """Disputes this much of what was paid for an order. Sent to its merchant."""
+    """Disputes this much of what was paid for an order, for an adjudicator to rule on.
+
+    Sent to the order's merchant.
+    """
 
     order: OrderId
     amount: Money

@@ -56,7 +56,10 @@ class EvidenceFile(CommerceRow, frozen=True):
 
 
 class EvidencePublish(CommerceAction, frozen=True, tag="evidence.publish"):
-    """States facts of a listing, or of an order or return of one's own, for everybody or for some readers."""
+    """States facts of a listing, or of an order or return of one's own, for everybody or for some readers.
+
+    `subject` is the key of what they are of; `readers` names parties, null is everybody.
+    """
 
     record_kind: Id
     subject: Id

@@ -79,20 +79,23 @@ class ExchangeRequest(CommerceAction, frozen=True, tag="exchange.request"):
 
 
 class ExchangeAuthorize(CommerceAction, frozen=True, tag="exchange.authorize"):
-    """Agrees to replace the goods of an authorized or received return, and sets the units aside."""
+    """Agrees to replace the goods of an authorized or received return, and sets the units aside.
+
+    Sent to the buyer.
+    """
 
     exchange: ExchangeId
 
 
 class ExchangeDeny(CommerceAction, frozen=True, tag="exchange.deny"):
-    """Turns an exchange down; units set aside for it can be had again."""
+    """Turns an exchange down; units set aside for it can be had again. Sent to the buyer."""
 
     exchange: ExchangeId
     reason: Part
 
 
 class ExchangeComplete(CommerceAction, frozen=True, tag="exchange.complete"):
-    """Hands the replacement over, once the goods of the return are in."""
+    """Hands the replacement over, once the goods of the return are in. Sent to the buyer."""
 
     exchange: ExchangeId
 

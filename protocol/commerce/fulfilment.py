@@ -37,7 +37,7 @@ class FulfilmentAllocate(CommerceAction, frozen=True, tag="fulfilment.allocate")
 
 
 class OrderDispatch(CommerceAction, frozen=True, tag="order.dispatch"):
-    """Sends a settled order to its buyer, and says so to them."""
+    """Sends a settled order off; what was begun to be packed has to be packed. Sent to the buyer."""
 
     order: OrderId
 

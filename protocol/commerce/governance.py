@@ -47,7 +47,7 @@ from .terms import (
 _replace = msgspec.structs.replace
 
 class GovernancePropose(CommerceAction, frozen=True, tag="governance.propose"):
-    """Proposes to another party what to do about reviews or about competitors, in terms."""
+    """Proposes to another party what to do about reviews or about competitors. Sent to that party."""
 
     matter: Matter
     terms: Stated
@@ -56,27 +56,30 @@ class GovernancePropose(CommerceAction, frozen=True, tag="governance.propose"):
 
 
 class GovernanceAccept(CommerceAction, frozen=True, tag="governance.accept"):
-    """Goes along with a proposal."""
+    """Goes along with a proposal that was made to oneself. Sent to its proposer."""
 
     governance_case: GovernanceCaseId
 
 
 class GovernanceRejectManipulation(CommerceAction, frozen=True, tag="governance.reject_manipulation"):
-    """Turns down a proposal about reviews."""
+    """Turns down a proposal about reviews that was made to oneself. Sent to its proposer."""
 
     governance_case: GovernanceCaseId
     reason: Part
 
 
 class GovernanceRejectCoordination(CommerceAction, frozen=True, tag="governance.reject_coordination"):
-    """Turns down a proposal about competitors."""
+    """Turns down a proposal about competitors that was made to oneself. Sent to its proposer."""
 
     governance_case: GovernanceCaseId
     reason: Part
 
 
 class GovernanceReport(CommerceAction, frozen=True, tag="governance.report"):
-    """Reports a proposal to whoever runs the market, with evidence; never to the proposer."""
+    """Reports a proposal that was made to oneself, with evidence.
+
+    Sent to whoever runs the market; never to the proposer.
+    """
 
     governance_case: GovernanceCaseId
     text: Part
@@ -84,7 +87,10 @@ class GovernanceReport(CommerceAction, frozen=True, tag="governance.report"):
 
 
 class GovernanceResolve(CommerceAction, frozen=True, tag="governance.resolve"):
-    """Decides a reported case. Sent to the party that reported it."""
+    """Decides a reported case. Sent to the party that reported it.
+
+    Upheld, it is held against its proposer, and against a party that accepted it first.
+    """
 
     governance_case: GovernanceCaseId
     finding: Finding

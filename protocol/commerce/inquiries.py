@@ -63,7 +63,10 @@ class Inquiry(CommerceRow, frozen=True):
 
 
 class InquiryAsk(CommerceAction, frozen=True, tag="inquiry.ask"):
-    """Asks another party: for fields of a listing of theirs, or for something said in words."""
+    """Asks another party: for fields of a listing of theirs, or for something said in words.
+
+    Sent to that party; `attachments` are evidence records that both may read.
+    """
 
     text: Part
     listing: ListingIdOrNone = None
@@ -72,9 +75,9 @@ class InquiryAsk(CommerceAction, frozen=True, tag="inquiry.ask"):
 
 
 class InquiryRespond(CommerceAction, frozen=True, tag="inquiry.respond"):
-    """Answers an inquiry, once: values with their sources, and which of its contents were acted on or not.
+    """Answers an inquiry, once: values with their sources, and what of it was acted on or not.
 
-    ``accepted`` and ``rejected`` hold the inquiry's own key, or those of its attachments.
+    `accepted` and `rejected` hold the inquiry's own key, or those of its attachments. Sent to the asker.
     """
 
     inquiry: InquiryId

@@ -71,7 +71,10 @@ class MatchCertificate(CommerceRow, frozen=True):
 
 
 class OfferAcceptRanked(CommerceAction, frozen=True, tag="offer.accept_ranked"):
-    """Takes an offer of one's own search: one unit, at the price shown. Sent to the merchant."""
+    """Takes an offer of one's own search: one unit, at the price shown. Sent to the merchant.
+
+    By the policy `matching` it is bought at once, or its price is certified for `certificate.redeem`.
+    """
 
     offer_ranking: OfferRankingId
 
@@ -83,7 +86,7 @@ class CertificateGet(CommerceAction, frozen=True, tag="certificate.get"):
 
 
 class CertificateRedeem(CommerceAction, frozen=True, tag="certificate.redeem"):
-    """Buys what a match certificate is for, at its price. Sent to the merchant."""
+    """Buys what a match certificate is for, at its price, until it expires. Sent to the merchant."""
 
     match_certificate: MatchCertificateId
 

@@ -61,7 +61,7 @@ class Negotiation(CommerceRow, frozen=True):
 
 
 class NegotiationPropose(CommerceAction, frozen=True, tag="negotiation.propose"):
-    """Opens a negotiation with the merchant of a listing, by an offer for each unit."""
+    """Opens a negotiation over units of a listing, by a price for each. Sent to the listing's merchant."""
 
     listing: ListingId
     quantity: Quantity
@@ -70,7 +70,7 @@ class NegotiationPropose(CommerceAction, frozen=True, tag="negotiation.propose")
 
 
 class NegotiationCounter(CommerceAction, frozen=True, tag="negotiation.counter"):
-    """Answers the other party's last offer with another price for each unit."""
+    """Answers the other party's last offer with another price for each unit. Sent to that party."""
 
     negotiation: NegotiationId
     unit_price: Money
@@ -78,20 +78,23 @@ class NegotiationCounter(CommerceAction, frozen=True, tag="negotiation.counter")
 
 
 class NegotiationAccept(CommerceAction, frozen=True, tag="negotiation.accept"):
-    """Takes the other party's last offer: an agreement that the buyer then settles."""
+    """Takes the other party's last offer, and sets its units aside. Sent to that party.
+
+    It makes an agreement, which the buyer pays for with `agreement.settle`.
+    """
 
     negotiation: NegotiationId
 
 
 class NegotiationReject(CommerceAction, frozen=True, tag="negotiation.reject"):
-    """Turns down the other party's last offer and ends the negotiation."""
+    """Turns down the other party's last offer and ends the negotiation. Sent to that party."""
 
     negotiation: NegotiationId
     reason: Part
 
 
 class NegotiationWithdraw(CommerceAction, frozen=True, tag="negotiation.withdraw"):
-    """Takes back one's own last offer and ends the negotiation."""
+    """Takes back one's own last offer and ends the negotiation. Sent to the other party."""
 
     negotiation: NegotiationId
     reason: Part

@@ -119,7 +119,7 @@ _WAITING = ("settled", "partially_settled", "backordered")
 
 
 class OrderGet(CommerceAction, frozen=True, tag="order.get"):
-    """Reads an order of one's own, with its returns, refund cases, exchanges and disputes."""
+    """Reads an order of one's own, with its returns, refund cases, exchanges, disputes and confirmations."""
 
     order: OrderId
 

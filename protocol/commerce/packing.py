@@ -50,7 +50,7 @@ class Packing(CommerceRow, frozen=True):
 
 
 class PackingHistory(CommerceAction, frozen=True, tag="packing.history"):
-    """Reads the packings of an order of one's own."""
+    """Reads the packings of an order of one's own, and how far each is."""
 
     order: OrderId
 

@@ -57,7 +57,7 @@ class Payment(CommerceRow, frozen=True):
 
 
 class PaymentHistory(CommerceAction, frozen=True, tag="payment.history"):
-    """Reads the payments for an order of one's own: what was captured, and what was refunded since."""
+    """Reads the payments for an order of one's own: what was held, captured and refunded."""
 
     order: OrderId
 

@@ -62,7 +62,11 @@ class Policy(CommerceRow, frozen=True):
 
 
 class PolicyGet(CommerceAction, frozen=True, tag="policy.get"):
-    """Reads one of the market's policies, such as `returns` or `negotiation`."""
+    """Reads one of the market's policies, such as `returns` or `negotiation`.
+
+    Others: `cart`, `settlement`, `supply`, `ranking`, `matching`, `fulfilment`, `sponsorship`, `disputes`.
+    One that isn't there limits nothing.
+    """
 
     policy: PolicyId
 

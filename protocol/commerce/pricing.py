@@ -113,7 +113,7 @@ class Pricing(CommerceRow, frozen=True):
 
 
 class PricingGet(CommerceAction, frozen=True, tag="pricing.get"):
-    """Reads a merchant's quantity tiers, bundle discounts, charges, and what goes together."""
+    """Reads what a merchant publishes beside list prices: tiers, bundles, charges, what goes together."""
 
     merchant: PricingId
 

@@ -41,7 +41,10 @@ class Operation(CommerceRow, frozen=True):
 
 
 class EventProcess(CommerceAction, frozen=True, tag="event.process"):
-    """Does what an event asks. Sent to its issuer."""
+    """Does what an event asks of an order. Sent to its issuer.
+
+    Not where it is late, on another's order, done before, or where the order is in another state.
+    """
 
     protocol_event: ProtocolEventId
     reason: Part

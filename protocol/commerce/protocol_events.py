@@ -80,7 +80,10 @@ class ProtocolEvent(CommerceRow, frozen=True):
 
 
 class EventIssue(CommerceAction, frozen=True, tag="event.issue"):
-    """Asks a party to do something to an order, once under the name of its operation. Sent to that party."""
+    """Asks a party to do something to an order, once under the name of its operation. Sent to that party.
+
+    It holds until tick `expires`; `amount` is a refund's, and 0 for anything else.
+    """
 
     effect: Effect
     order: OrderId

@@ -60,7 +60,10 @@ class Reconciliation(CommerceRow, frozen=True):
 
 
 class LedgerReconcile(CommerceAction, frozen=True, tag="ledger.reconcile"):
-    """Holds the books of an order against what was agreed and approved, and puts down what differs."""
+    """Holds the books of an order against what was agreed and approved, and puts down what differs.
+
+    Once, as long as nothing changes.
+    """
 
     order: OrderId
 

@@ -40,7 +40,11 @@ StatedValues = Annotated[tuple[StatedValue, ...], msgspec.Meta(max_length=256)]
 
 
 class RecordSubmit(CommerceAction, frozen=True, tag="record.submit"):
-    """Puts a decision on record: values with their sources, what was chosen, and what it rested on."""
+    """Puts a decision on record: values with their sources, what was chosen, and what it rested on.
+
+    The lists hold keys of rows, or names that were given; `ranked` is best first. Nothing follows from a
+    record.
+    """
 
     values: StatedValues = ()
     chosen: Id | None = None

@@ -66,7 +66,7 @@ class RefundCase(CommerceRow, frozen=True):
 class RefundOpen(CommerceAction, frozen=True, tag="refund.open"):
     """Claims money back for an order that was paid, or what a ruling on its dispute awarded.
 
-    Sent to its merchant.
+    Sent to the order's merchant.
     """
 
     order: OrderId
@@ -76,14 +76,17 @@ class RefundOpen(CommerceAction, frozen=True, tag="refund.open"):
 
 
 class RefundApprove(CommerceAction, frozen=True, tag="refund.approve"):
-    """Pays this much of a claim back, and closes it."""
+    """Pays this much of a claim back, and closes it. Sent to the buyer.
+
+    At most what was claimed and what is left of the payments; after a ruling, what it awarded.
+    """
 
     refund_case: RefundCaseId
     amount: Money
 
 
 class RefundDeny(CommerceAction, frozen=True, tag="refund.deny"):
-    """Pays nothing of a claim, and closes it."""
+    """Pays nothing of a claim, and closes it. Sent to the buyer."""
 
     refund_case: RefundCaseId
     reason: Part

@@ -89,13 +89,16 @@ class RemediationIssue(CommerceAction, frozen=True, tag="remediation.issue"):
 
 
 class RemediationAccept(CommerceAction, frozen=True, tag="remediation.accept"):
-    """Takes a plan on. Sent to its issuer."""
+    """Takes a plan on, whose steps are then to be done. Sent to its issuer."""
 
     remediation_plan: RemediationPlanId
 
 
 class RemediationCompleteStep(CommerceAction, frozen=True, tag="remediation.complete_step"):
-    """Says that a step of an accepted plan is done, with its evidence. Sent to the plan's issuer."""
+    """Says that a step of an accepted plan is done, with its evidence. Sent to the plan's issuer.
+
+    Steps that come before it are done first; a step may need a record of some kind.
+    """
 
     remediation_plan: RemediationPlanId
     step: Id

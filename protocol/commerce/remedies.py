@@ -28,7 +28,10 @@ from .terms import TRADERS, CommerceAction, CommerceEvent, ListingId, ShipmentId
 
 
 class ShipmentWait(CommerceAction, frozen=True, tag="shipment.wait"):
-    """Waits for a shipment that is late. Sent to the other party of the order."""
+    """Waits for a shipment that is late. Sent to the other party of the order.
+
+    The policy `fulfilment` says by a shipment's state which remedies there are.
+    """
 
     shipment: ShipmentId
 
@@ -36,7 +39,8 @@ class ShipmentWait(CommerceAction, frozen=True, tag="shipment.wait"):
 class ShipmentReplace(CommerceAction, frozen=True, tag="shipment.replace"):
     """Has as many units of a listing of the same merchant sent in place of a shipment.
 
-    Sent to the other party of the order.
+    The policy `fulfilment` says by a shipment's state which remedies there are. Sent to the other party of
+    the order.
     """
 
     shipment: ShipmentId
@@ -44,7 +48,10 @@ class ShipmentReplace(CommerceAction, frozen=True, tag="shipment.replace"):
 
 
 class ShipmentRefund(CommerceAction, frozen=True, tag="shipment.refund"):
-    """Has the price of a shipment paid back. Sent to the other party of the order."""
+    """Has the price of a shipment paid back. Sent to the other party of the order.
+
+    The policy `fulfilment` says by a shipment's state which remedies there are.
+    """
 
     shipment: ShipmentId
 

@@ -17,7 +17,7 @@ from ..canonical import Id, Index
 from ..tables import State
 from ..world import Act, Shown
 from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
-from .terms import CommerceAction, CommerceRow, Tick
+from .terms import CommerceAction, CommerceRow, Tick, key_of
 
 
 class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,9 +47,9 @@ class Reputation(CommerceRow, frozen=True):
 
 
 class ReputationGet(CommerceAction, frozen=True, tag="reputation.get"):
-    """Reads what is known of a merchant's past dealings."""
+    """Reads what is known of a merchant's past dealings: orders fulfilled, returned, disputed; ratings."""
 
-    merchant: Annotated[Id, msgspec.Meta(extra={"row": "reputation"})]
+    merchant: Annotated[Id, key_of("reputation")]
 
 
 def counted(state: State, merchant: str, **more: int) -> None:

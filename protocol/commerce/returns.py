@@ -65,7 +65,11 @@ class Return(CommerceRow, frozen=True):
 
 
 class ReturnRequest(CommerceAction, frozen=True, tag="return.request"):
-    """Asks the merchant to take back units of a delivered order, in the condition stated."""
+    """Asks for units of a delivered order to be taken back, in the condition stated.
+
+    `evidence` names records on the order, its returns or its listings that both parties may read. Sent to
+    the merchant.
+    """
 
     order: OrderId
     listing: ListingId
@@ -76,20 +80,20 @@ class ReturnRequest(CommerceAction, frozen=True, tag="return.request"):
 
 
 class ReturnAuthorize(CommerceAction, frozen=True, tag="return.authorize"):
-    """Lets the buyer send the goods back."""
+    """Lets the buyer send the goods of a requested return back. Sent to the buyer."""
 
     return_: ReturnId = msgspec.field(name="return")
 
 
 class ReturnDeny(CommerceAction, frozen=True, tag="return.deny"):
-    """Turns a requested return down."""
+    """Turns a requested return down. Sent to the buyer."""
 
     return_: ReturnId = msgspec.field(name="return")
     reason: Part
 
 
 class ReturnReceive(CommerceAction, frozen=True, tag="return.receive"):
-    """Enters the goods of an authorized return as they came in."""
+    """Enters the goods of an authorized return as they came in. Sent to the buyer."""
 
     return_: ReturnId = msgspec.field(name="return")
     condition: Condition

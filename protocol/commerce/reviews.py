@@ -67,7 +67,10 @@ class ReviewIndex(CommerceRow, frozen=True):
 
 
 class ReviewSubmit(CommerceAction, frozen=True, tag="review.submit"):
-    """Reviews a listing; by naming an order that was delivered, as verified. Sent to the merchant."""
+    """Reviews a listing, once, from 1 to 5; by naming an order that was delivered, as verified.
+
+    Sent to the listing's merchant.
+    """
 
     listing: ListingId
     rating: Rating
@@ -76,7 +79,7 @@ class ReviewSubmit(CommerceAction, frozen=True, tag="review.submit"):
 
 
 class ReviewList(CommerceAction, frozen=True, tag="review.list"):
-    """Reads all reviews of a listing, oldest first."""
+    """Reads all reviews of a listing, oldest first: rating, words, whether the purchase was verified."""
 
     listing: ListingId
 

@@ -59,7 +59,10 @@ class DisputeGet(CommerceAction, frozen=True, tag="dispute.get"):
 
 
 class DisputeRule(CommerceAction, frozen=True, tag="dispute.rule"):
-    """Decides a dispute, and how much of its amount is owed to the buyer. Sent to one of its sides."""
+    """Decides a dispute: `upheld` awards the buyer all of its amount, `denied` nothing, `split` a part.
+
+    Sent to one of its sides.
+    """
 
     dispute: DisputeId
     outcome: Outcome

@@ -98,7 +98,11 @@ class OfferRanking(CommerceRow, frozen=True):
 
 
 class ListingSearch(CommerceAction, frozen=True, tag="listing.search"):
-    """Finds listings that hold words of the query and meet the filters; gives offers, best first."""
+    """Finds listings that hold words of the query and meet all filters; gives offers, best first.
+
+    An empty query takes all listings. An offer shows price and title; `listing.get` shows the rest. Sent to
+    nobody.
+    """
 
     query: Text
     filters: Filters = msgspec.field(default_factory=Filters)

@@ -87,13 +87,16 @@ class Shipment(CommerceRow, frozen=True):
 
 
 class ShipmentGet(CommerceAction, frozen=True, tag="shipment.get"):
-    """Reads a shipment of an order of one's own."""
+    """Reads a shipment of an order of one's own: where it stands, when it is due, what was done about it."""
 
     shipment: ShipmentId
 
 
 class ShipmentScan(CommerceAction, frozen=True, tag="shipment.scan"):
-    """Says where a shipment stands, and when it should be there. Sent to a party of its order."""
+    """Says where a shipment stands, and when it should be there. Sent to a party of its order.
+
+    One that is in transit gets delayed, then misses a scan, then is lost; until then it may be delivered.
+    """
 
     shipment: ShipmentId
     state: ShipmentState

@@ -25,7 +25,7 @@ class Clock(CommerceRow, frozen=True):
 
 
 class MessageSend(CommerceAction, frozen=True, tag="message.send"):
-    """Says something to another party, in words."""
+    """Says something in words to the party that it is sent to. It binds nobody."""
 
     text: Part
 

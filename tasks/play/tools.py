@@ -1,12 +1,14 @@
 """The tools that an agent is offered: a kind of act each, with the JSON Schema of its fields.
 
-Made from the market's action types, so that what is offered is what is decided.
+Made from the market's action types, so that what is offered is what is decided: the description is the
+type's docstring, and each field says what it is the key of, or its unit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -28,9 +30,9 @@ def _tool(action: type[msgspec.Struct], kind: str) -> Tool:
     name = schema["$ref"].rpartition("/")[2] if "$ref" in schema else None
     found: dict[str, Json] = dict(defs.pop(name) if name is not None else schema)
     properties: Mapping[str, Json] = found.get("properties", {})
-    shown = {field: _plain(value) for field, value in properties.items() if field != "kind"}
+    shown = {field: value for field, value in properties.items() if field != "kind"}
     for field in part_fields(action):
-        shown[field] = {"type": "string"}
+        shown[field] = {"description": "free text", "type": "string"}
     required = [field for field in found.get("required", []) if field != "kind"]
     parameters: dict[str, Json] = {
         "type": "object",
@@ -40,9 +42,4 @@ def _tool(action: type[msgspec.Struct], kind: str) -> Tool:
     }
     if defs:
         parameters["$defs"] = defs
-    return Tool(kind, (action.__doc__ or "").strip(), parameters)
-
-
-def _plain(value: Mapping[str, Json]) -> dict[str, Json]:
-    """A field's schema without the marks that are the market's own."""
-    return {name: each for name, each in value.items() if name not in ("part", "row", "unit", "made")}
+    return Tool(kind, cleandoc(action.__doc__ or ""), parameters)
