@@ -1,7 +1,9 @@
 """The text of docs/COMMERCE.md: what the market has for authors of tasks, from its types and docstrings.
 
-    Subject = rows + rules + events + refusals   ─►   one section: its idea, acts, rows, events
+    Subject = rows + rules + events + machines   ─►   one section: its idea, states, acts, rows, events
     all subjects                                 ─►   the catalogue of refusals, in the order of checks
+
+An act's description is what an agent reads of it as a tool. Wide things are lists: a table has short cells.
 
 Not here: how a task is written (docs/TASKS.md).
 """
@@ -12,13 +14,14 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import cleandoc
+from types import ModuleType
 from typing import Any
 
 import msgspec
 
 from tollbook.protocol.commerce import completion
 from tollbook.protocol.commerce.coherence import INHERITED
-from tollbook.protocol.commerce.subject import Rule, Subject
+from tollbook.protocol.commerce.subject import Machine, Rule, Subject
 from tollbook.protocol.commerce.world import SUBJECTS
 from tollbook.protocol.world import kind_of, made_fields
 
@@ -28,8 +31,9 @@ in [TASKS.md](TASKS.md).
 
 - **An act** is `{ kind = "noun.verb", …fields, to = "party" }`; without `to` it goes to the party it answers,
   else to the only other one. A query goes to nobody, changes nothing and shows rows.
-- **An amount** is a whole number of minor units (cents); **free text** is words, whose numbers are an act's
-  `figures`.
+- **An amount** is a whole number of minor units (cents), **basis points** are hundredths of a percent, a
+  **tick** is the market's time; **free text** is words, whose numbers are an act's `figures`.
+- **An event** is what an accepted act comes to; the keys of rows that it makes are in bold.
 - **A row** is shown in full to who asked for it or whose act made or changed it, and is then among that
   party's `known`. Who only heard of an act sees the act with the keys that it made (`message.agreement`), not
   the rows.
@@ -56,7 +60,7 @@ applies is given, in this order; `invariant.…` would be a defect of the market
 
 def market_page(made: str) -> str:
     """The page; ``made`` is the line that says where it comes from."""
-    lines = ["# The market `commerce`", "", made, "", *INTRO.splitlines(), ""]
+    lines = ["# The market `commerce`", "", made, "", *INTRO.splitlines(), "", *_contents(), ""]
     lines += ["## Start rows", "", *COMPLETED.splitlines(), "", *_drawing(completion.__doc__), ""]
     lines += ["| a row of | takes from its | these columns |", "| --- | --- | --- |"]
     lines += [f"| `{row}` | `{of}` | {_names(names)} |" for row, of, names in INHERITED]
@@ -71,39 +75,130 @@ def market_page(made: str) -> str:
     return "\n".join([*lines, ""])
 
 
+def _contents() -> Iterator[str]:
+    """A line for each subject, with its acts."""
+    rules = [rule for subject in SUBJECTS for rule in subject.rules]
+    queries = sum(rule.is_query for rule in rules)
+    yield f"There are {len(rules) - queries} acts and {queries} queries (in italics), by subject:"
+    yield ""
+    for subject in SUBJECTS:
+        title = _title(subject)
+        kinds = ", ".join(_linked(rule) for rule in subject.rules)
+        yield f"- [{title}](#{title.lower().replace(' ', '-')})" + (f": {kinds}" if kinds else "")
+
+
+def _linked(rule: Rule) -> str:
+    kind = kind_of(rule.action)
+    link = f"[`{kind}`](#{kind.replace('.', '')})"
+    return f"*{link}*" if rule.is_query else link
+
+
+def _module(subject: Subject) -> ModuleType:
+    """The module of a subject that has rules, rows or events, as each has."""
+    first = next((rule.action for rule in subject.rules), None) or next(iter(subject.rows.values()))
+    return sys.modules[first.__module__]
+
+
+def _title(subject: Subject) -> str:
+    return _module(subject).__name__.rpartition(".")[2].replace("_", " ").capitalize()
+
+
 def _section(subject: Subject) -> list[str]:
-    types = [*(rule.action for rule in subject.rules), *subject.rows.values(), *subject.events]
-    module = sys.modules[types[0].__module__]
-    lines = [f"## {module.__name__.rpartition('.')[2].capitalize()}", "", *_prose(module.__doc__), ""]
-    if subject.rules:
-        lines += ["| act | by | what it does | fields | refused, in this order |", "| --- " * 5 + "|"]
-        lines += [_act(rule) for rule in subject.rules]
-        lines.append("")
+    lines = [f"## {_title(subject)}", "", *_prose(_module(subject).__doc__), ""]
+    for table, machine in subject.machines.items():
+        lines += _diagram(table, machine)
+    for rule in subject.rules:
+        lines += _act(rule)
     for table, row in subject.rows.items():
-        lines += [f"| `{table}` | holds | default |", "| --- | --- | --- |"]
+        lines += [f"### Rows of `{table}`", "", *_prose(row.__doc__), ""]
+        lines += ["| column | holds | default |", "| --- | --- | --- |"]
         lines += [f"| `{name}` | {what} | {default} |" for name, what, default in _columns(row)]
-        lines.append("")
+        lines += ["", *_inside(row)]
     if subject.events:
-        lines += ["| event | what happened | fields | makes |", "| --- | --- | --- | --- |"]
+        lines += [f"### Events of {_title(subject).lower()}", ""]
         lines += [_event(event) for event in subject.events]
         lines.append("")
     return lines
 
 
-def _act(rule: Rule) -> str:
-    kind = f"`{kind_of(rule.action)}`" + (" (query)" if rule.is_query else "")
-    by = "all" if rule.roles is None else ", ".join(sorted(rule.roles))
-    fields = "; ".join(f"`{name}` {what}" for name, what, _default in _columns(rule.action))
-    return f"| {kind} | {by} | {_line(rule.action)} | {fields} | {_names(rule.checks)} |"
+def _diagram(table: str, machine: Machine) -> list[str]:
+    """A state machine as a drawing that pages show."""
+    steps = [(before, after) for before, found in machine.steps.items() for after in sorted(found)]
+    last = dict.fromkeys(after for _before, after in steps if after not in machine.steps)
+    return [
+        f"The states of `{table}`:", "", "```mermaid", "stateDiagram-v2",
+        *(f"    [*] --> {state}" for state in sorted(machine.first)),
+        *(f"    {before} --> {after}" for before, after in steps),
+        *(f"    {state} --> [*]" for state in last),
+        "```", "",
+    ]  # fmt: skip
+
+
+def _act(rule: Rule) -> list[str]:
+    """An act: what it does, by whom and to whom, its fields, its refusals in their order."""
+    by = "everybody" if rule.roles is None else ", ".join(sorted(rule.roles))
+    way = f"*{_way(rule)}, by: {by}.*"
+    lines = [f"### {kind_of(rule.action)}", "", *_prose(rule.action.__doc__), "", way, ""]
+    fields = list(_columns(rule.action))
+    lines += [f"- `{name}`: {what}{default and f' (else {default})'}" for name, what, default in fields]
+    lines += _inside(rule.action) or ([""] if fields else [])
+    return [*lines, f"Refused, in this order: {_names(rule.checks) or 'never'}.", ""]
+
+
+def _way(rule: Rule) -> str:
+    if rule.is_query:
+        return "A query"
+    if rule.is_unaddressed:
+        return "An act sent to nobody"
+    is_directed = any(check.endswith(".addressee") for check in rule.checks)
+    return "An act" if is_directed else "An act sent to any other party, or to nobody"
+
+
+def _inside(struct: type[msgspec.Struct]) -> list[str]:
+    """What the structs within a struct's fields hold."""
+    lines: list[str] = []
+    for kind in _structs(struct):
+        columns = _columns(kind)
+        fields = (f"`{name}` {what}{default and f' (else {default})'}" for name, what, default in columns)
+        lines += [f"- *{kind.__name__}*: {', '.join(fields)}."]
+    return [*lines, ""] if lines else []
+
+
+def _structs(struct: type[msgspec.Struct]) -> dict[type[msgspec.Struct], None]:
+    """The structs within a struct, outer ones first."""
+    found: dict[type[msgspec.Struct], None] = {}
+    info = msgspec.inspect.type_info(struct)
+    assert isinstance(info, msgspec.inspect.StructType)
+    for field in info.fields:
+        _find(field.type, found)
+    return found
+
+
+def _find(kind: msgspec.inspect.Type, found: dict[type[msgspec.Struct], None]) -> None:
+    match kind:
+        case msgspec.inspect.Metadata():
+            _find(kind.type, found)
+        case msgspec.inspect.UnionType():
+            for each in kind.types:
+                _find(each, found)
+        case msgspec.inspect.VarTupleType() | msgspec.inspect.ListType():
+            _find(kind.item_type, found)
+        case msgspec.inspect.StructType() if kind.cls not in found:
+            found[kind.cls] = None
+            found.update(dict.fromkeys(_structs(kind.cls)))
+        case _:
+            pass
 
 
 def _event(event: type[msgspec.Struct]) -> str:
-    fields, makes = event.__struct_encode_fields__, made_fields(event)
-    return f"| `{kind_of(event)}` | {_line(event)} | {_names(fields)} | {_names(makes)} |"
+    made = made_fields(event)
+    names = event.__struct_encode_fields__
+    fields = ", ".join(f"**`{name}`**" if name in made else f"`{name}`" for name in names)
+    return f"- `{kind_of(event)}`: {_line(event)} {f'({fields})' if fields else ''}".rstrip()
 
 
 def _names(names: Iterable[str]) -> str:
-    return " ".join(f"`{name}`" for name in names)
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _columns(struct: type[msgspec.Struct]) -> Iterator[tuple[str, str, str]]:
@@ -118,6 +213,8 @@ def _default(field: msgspec.inspect.Field) -> str:
     value: object = field.default
     if value is msgspec.NODEFAULT:
         value = field.default_factory() if callable(field.default_factory) else None
+    if isinstance(value, msgspec.Struct):
+        return "nothing"
     return f"`{msgspec.json.encode(value).decode()}`"
 
 
@@ -134,8 +231,7 @@ def words_of(kind: msgspec.inspect.Type) -> str:  # noqa: PLR0911 - one kind of 
         case msgspec.inspect.IntType():
             return _range(kind)
         case msgspec.inspect.StructType():
-            inside = (f"`{each.encode_name}` {words_of(each.type)}" for each in kind.fields)
-            return f"{{{', '.join(inside)}}}"
+            return f"*{kind.cls.__name__}*"
         case msgspec.inspect.VarTupleType() | msgspec.inspect.ListType():
             return f"list of {words_of(kind.item_type)}"
         case msgspec.inspect.DictType():
@@ -154,8 +250,9 @@ def _marked(kind: msgspec.inspect.Metadata, marks: Mapping[str, Any]) -> str:
     if "row" in marks:
         optional = isinstance(kind.type, msgspec.inspect.UnionType)
         return f"key of `{marks['row']}`" + (" or null" if optional else "")
-    if marks.get("unit") == "minor":
-        return "amount"
+    unit = {"minor": "amount", "bps": "basis points", "tick": "tick"}.get(marks.get("unit", ""))
+    if unit is not None:
+        return unit
     return "free text" if "part" in marks else words_of(kind.type)
 
 
