@@ -230,8 +230,7 @@ def verify_consistency(
 
 def _parents(level: Sequence[bytes]) -> list[bytes]:
     """The level above; a last node without a pair rises as it is."""
-    pairs = zip(level[::2], level[1::2], strict=False)
-    parents = [sha256(b"\x01" + left + right).digest() for left, right in pairs]
+    parents = [sha256(b"\x01" + level[i] + level[i + 1]).digest() for i in range(0, len(level) - 1, 2)]
     if len(level) & 1:
         parents.append(level[-1])
     return parents
