@@ -160,7 +160,7 @@ def _inside(struct: type[msgspec.Struct]) -> list[str]:
     for kind in _structs(struct):
         columns = _columns(kind)
         fields = (f"`{name}` {what}{default and f' (else {default})'}" for name, what, default in columns)
-        lines += [f"- *{kind.__name__}*: {', '.join(fields)}."]
+        lines += [f"- *{kind.__name__}*: {_line(kind)} Fields: {', '.join(fields)}."]
     return [*lines, ""] if lines else []
 
 

@@ -11,6 +11,8 @@ import generate
 import pytest
 from script import Ran, Stage, aligned
 
+from tollbook.protocol.commerce.world import MACHINES, REFUSALS, RULES, CommerceWorld
+from tollbook.protocol.world import kind_of
 from tollbook.scorers.cel import JUDGE, MAX_EXPRESSION, RESERVED, Scope
 from tollbook.scorers.lets import MAX_LETS
 from tollbook.scorers.predicates import Cap, Predicate
@@ -53,6 +55,25 @@ PAGES = {
 @pytest.mark.parametrize("name", PAGES)
 def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert PAGES[name]() == (DOCS / name).read_text(encoding="utf-8"), "run `make docs`"
+
+
+def test_the_page_of_the_market_has_everything_once() -> None:
+    lines = (DOCS / "COMMERCE.md").read_text(encoding="utf-8").splitlines()
+    kinds = [kind_of(rule.action) for rule in RULES.values()]
+    assert kinds == [line[4:] for line in lines if line[4:] in kinds and line.startswith("### ")]
+    rows = [f"### Rows of `{table}`" for table in CommerceWorld.tables]
+    assert rows == [line for line in lines if line.startswith("### Rows of ")]
+    drawn = [line for line in lines if line.startswith("The states of `")]
+    assert [f"The states of `{table}`:" for table in MACHINES] == drawn
+    assert len(drawn) == lines.count("stateDiagram-v2") == lines.count("```mermaid")
+    refusals = [f"| `{rule}` | {meaning} |" for rule, meaning in REFUSALS.items()]
+    assert refusals == lines[lines.index("## Refusals") :][-len(refusals) :]
+
+
+def test_no_cell_of_the_page_of_the_market_is_too_wide_to_read() -> None:
+    lines = (DOCS / "COMMERCE.md").read_text(encoding="utf-8").splitlines()
+    cells = [cell for line in lines if line.startswith("| ") for cell in line.split("|")]
+    assert 200 > max(map(len, cells))
 
 
 def test_every_verb_is_among_the_commands() -> None:
