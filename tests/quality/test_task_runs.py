@@ -149,7 +149,8 @@ def test_a_draw_is_what_the_page_says(low: int, high: int) -> None:
 
 def test_every_code_of_conduct_is_on_the_page() -> None:
     source = "".join(Path(module.__file__ or "").read_text(encoding="utf-8") for module in (conduct, desk))
-    used = set(re.findall(r'"(conduct\.[a-z_]+)"', source)) | {"conduct.to", "conduct.reply_to", "conduct.key"}
+    compared = {f"conduct.{name}" for name in ("to", "reply_to", "key")}
+    used = set(re.findall(r'"(conduct\.[a-z_]+)"', source)) | compared
     table = FORMAT.split("| code | what is wrong |")[1].split("\n## ")[0]
     assert used == set(re.findall(r"`(conduct\.[a-z_]+)`", table))
 
