@@ -15,7 +15,7 @@ Not here: what the rows mean (each market's `rows`), or where they are kept.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,12 @@ def _table_leaf(table: str, count: int, root: bytes) -> bytes:
     return leaf_hash(encode_typed((table, count, root.hex())))
 
 
+@cache
+def _empty_leaf(table: str) -> bytes:
+    """The leaf of a table without rows: most tables of a large market are empty at the start."""
+    return _table_leaf(table, 0, root_of([]))
+
+
 class _StartTable:
     """One table of start rows, sorted by key, with its tree."""
 
@@ -70,6 +76,8 @@ class _StartTable:
     @cached_property
     def leaf(self) -> bytes:
         """The table's leaf in the state root of the start rows."""
+        if not self.rows:
+            return _empty_leaf(self.name)
         return _table_leaf(self.name, len(self.rows), self.tree.root())
 
     def root_with(self, changes: Mapping[str, Row | None]) -> bytes:

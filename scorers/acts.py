@@ -56,7 +56,8 @@ class Watch:
         self.party = party
         self._want = frozenset(want)
         self.acts: list[dict[str, Json]] = []
-        self.groups = {name: by_kind(world.kinds) for name in ("did", "refused", "heard")}
+        nothing = _nothing(world)
+        self.groups: dict[str, Kinds] = {name: dict(nothing) for name in ("did", "refused", "heard")}
         self.read: dict[str, dict[str, int]] = {table: {} for table in world.tables}
         self.withheld: dict[str, set[str]] = {}
         self._rows: dict[str, dict[str, Json]] = {}
@@ -85,10 +86,21 @@ class Watch:
         act = self._act(deed, tick, (name, "acts") if mine else (name,))
         if mine:
             self.acts.append(act)
-        noun, _, verb = act["kind"].partition(".")
-        if act["kind"] in self._world.kinds:
-            self.groups[name][noun][verb].append(act)
+        self.file(name, act)
         return act
+
+    def file(self, name: str, act: dict[str, Json]) -> None:
+        """Puts an act to `did`, `refused` or `heard`; what is empty there is shared by all watches."""
+        if act["kind"] not in self._world.kinds:
+            return
+        group = self.groups[name]
+        noun, _, verb = act["kind"].partition(".")
+        shared = _nothing(self._world)[noun]
+        if group[noun] is shared:
+            group[noun] = dict(shared)
+        if group[noun][verb] is shared[verb]:
+            group[noun][verb] = []
+        group[noun][verb].append(act)
 
     def _look(self, deed: Deed, shown: Shown | None, state: State) -> None:
         decision = deed.decision
@@ -175,6 +187,12 @@ def plain(value: object) -> Json:
 def by_kind(kinds: Iterable[str]) -> Kinds:
     """Empty lists for kinds, by noun and verb."""
     return {noun: {verb: [] for verb in verbs} for noun, verbs in _split(tuple(kinds)).items()}
+
+
+@cache
+def _nothing(world: World) -> Kinds:
+    """The kinds of a market, with no act of any."""
+    return by_kind(world.kinds)
 
 
 @cache

@@ -86,6 +86,10 @@ RESERVED = frozenset(_SHAPES)
 """The names that mean something somewhere; a let can't have one of them."""
 
 
+Asked = Mapping[str, tuple[str, ...] | None]
+"""The names of a document that are asked for, each with the fields taken from it; None for all of it."""
+
+
 class Failure(NamedTuple):
     """An expression that gave no value: why, in one line."""
 
@@ -201,12 +205,35 @@ def revived(serialized: bytes) -> Program | None:
     return Program(expression, serialized)
 
 
-def activation(document: Mapping[str, Any]) -> Activation:
+def activation(document: Mapping[str, Any], asked: Asked | None = None) -> Activation:
     """The names and their values as the runtime holds them; any program may run on it that sees no others.
 
-    It is read when a program first asks for a name, so the document must not change any more.
+    It is read when a program first asks for a name, so the document must not
+    change any more. ``asked`` is what the programs to come ask for: the rest of
+    a large document is then never looked at.
     """
-    return Activation({name: document[name] for name in _SHAPES if name in document})
+    if asked is None:
+        return Activation({name: document[name] for name in _SHAPES if name in document})
+    return Activation({name: _part(document[name], asked[name]) for name in asked if name in document})
+
+
+def asked_by(programs: Iterable[Program]) -> Asked:
+    """What any of these programs asks for."""
+    found: dict[str, set[str] | None] = {}
+    for name, field in sorted({each for program in programs for each in program.reach.asked}, key=str):
+        known = found.setdefault(name, set())
+        if field is None or known is None:
+            found[name] = None
+        else:
+            known.add(field)
+    return {name: None if fields is None else tuple(sorted(fields)) for name, fields in found.items()}
+
+
+def _part(value: Any, fields: tuple[str, ...] | None) -> Any:  # noqa: ANN401 - whatever the document holds
+    if fields is None or not isinstance(value, dict):
+        return value
+    held = cast("dict[str, Any]", value)
+    return {field: held[field] for field in fields if field in held}
 
 
 @contextmanager

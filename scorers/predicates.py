@@ -28,7 +28,7 @@ import msgspec
 from ..protocol.canonical import digest
 from ..protocol.errors import ScoreError
 from . import profile
-from .cel import JUDGE, MAX_EXPRESSION, RESERVED, Program
+from .cel import JUDGE, MAX_EXPRESSION, RESERVED, Asked, Program, asked_by
 from .lets import Lets, near, ordered
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -168,6 +168,11 @@ class PredicateSet:
             found |= program.reach.free & frozenset(JUDGE.names)
             found |= _DEAR if profile.ANY_FIELD in fields else _DEAR & fields
         return frozenset(found)
+
+    @cached_property
+    def asked(self) -> Asked:
+        """What the expressions take from a case view, to the second name."""
+        return asked_by(self._all_programs())
 
     @cached_property
     def local(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ language definition, google/cel-spec doc/langdef.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .syntax import DYN, Call, Checked, Const, Fold, Made, Name, Node, Select, Type
@@ -46,13 +46,15 @@ _CONVERSIONS = frozenset({"bool", "int", "string"})
 class Reach(NamedTuple):
     """What an expression reads: names bound outside of it, fields of anything, library functions.
 
-    ``oracle`` holds the fields that it takes from the name `oracle` itself.
+    ``oracle`` holds the fields that it takes from the name `oracle` itself;
+    ``asked`` the names with each field taken from them, None for all of a name.
     """
 
     free: frozenset[str]
     fields: frozenset[str]
     library: frozenset[str]
     oracle: frozenset[str]
+    asked: frozenset[tuple[str, str | None]]
 
 
 def objection(checked: Checked) -> str | None:
@@ -87,7 +89,8 @@ def reach(checked: Checked) -> Reach:
         elif isinstance(node, Fold) and node.second:
             fields.add(ANY_FIELD)
             library.add("two-variable comprehension")
-    return Reach(frozenset(free), frozenset(fields), frozenset(library), frozenset(oracle))
+    asked = frozenset(_asked(checked.root, frozenset()))
+    return Reach(frozenset(free), frozenset(fields), frozenset(library), frozenset(oracle), asked)
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -118,20 +121,35 @@ def lists_items(fold: Fold) -> bool:
 def _scoped(node: Node, bound: frozenset[str]) -> Iterator[tuple[Node, frozenset[str]]]:
     """Every node with the names that are bound around it."""
     yield node, bound
+    for child, names in _below(node, bound):
+        yield from _scoped(child, names)
+
+
+def _below(node: Node, bound: frozenset[str]) -> Sequence[tuple[Node, frozenset[str]]]:
+    """The nodes right below one, each with the names that are bound around it."""
     if not isinstance(node, Fold):
-        for child in children(node):
-            yield from _scoped(child, bound)
-        return
+        return [(child, bound) for child in children(node)]
     result = bound | {node.accumulator}
     loop = result | {node.first, node.second}
-    for child, names in (
+    return [
         (node.over, bound),
         (node.start, bound),
         (node.condition, loop),
         (node.step, loop),
         (node.result, result),
-    ):
-        yield from _scoped(child, names)
+    ]
+
+
+def _asked(node: Node, bound: frozenset[str]) -> Iterator[tuple[str, str | None]]:
+    """The free names, each with the field that is taken from it, or None where it is used whole."""
+    of, field = node, None
+    while isinstance(of, Select):
+        of, field = of.operand, of.field
+    if not isinstance(of, Name):
+        for child, names in _below(of, bound):
+            yield from _asked(child, names)
+    elif of.name not in bound:
+        yield of.name, field
 
 
 def _is_portable(call: Call, types: dict[int, Type]) -> bool:

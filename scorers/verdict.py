@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import NamedTuple, cast
 
 from ..protocol.canonical import MAX_INTEGER
-from .cel import Failure, Program, activation
+from .cel import Asked, Failure, Program, activation
 from .growth import LIMIT, NOMINAL, Lengths, Path, lengths_at, work
 from .orders import steady
 from .predicates import PredicateSet, Stage
@@ -88,7 +88,7 @@ class Judgement(NamedTuple):
 def judge(predicates: PredicateSet, view: View) -> Judgement:
     """What the predicates and caps say of a case view."""
     programs = predicates.programs
-    held = _Held(view)
+    held = _Held(view, predicates.asked)
     found: dict[str, Verdict] = {}
     for name in predicates.order:
         found[name] = _verdict(predicates, name, found, _value(programs.predicates[name], held))
@@ -118,9 +118,9 @@ def judge(predicates: PredicateSet, view: View) -> Judgement:
 class _Held:
     """A view as the runtime holds it, and how long what it holds is, as far as was asked."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, asked: Asked) -> None:
         self.view = view
-        self._activation = activation(view.document)
+        self._activation = activation(view.document, asked)
         self._lengths: dict[Path, Lengths] = {}
 
     def run(self, program: Program) -> object:

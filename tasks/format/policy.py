@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from ...scorers.cel import Activation
+from ...scorers.cel import Activation, Asked
 from ...scorers.lets import near
 from .acts import Act, ActMaker, Formed, first_that_holds
 from .faults import Faults, FirstFault
@@ -45,6 +45,7 @@ class Policy(NamedTuple):
 
     place: str
     steps: tuple[PolicyStep, ...]
+    asked: Asked
 
     def acts(self, held: Held) -> Generator[Formed]:
         """The acts, each formed when it is asked for, by what is seen then.
@@ -111,7 +112,8 @@ def compile_policy(steps: Sequence[PlacedStep], maker: Maker, acts: ActMaker, pl
             expression(each.step.repeat, each.part("while")),
         )
 
-    return Policy(place, tuple(compiled(each) for each in steps))
+    made = tuple(compiled(each) for each in steps)
+    return Policy(place, made, maker.asked)
 
 
 def mutated(reference: PolicyEntry, mutation: MutationEntry, place: str) -> PolicyEntry:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...protocol.world import World
+from ...scorers.cel import Asked
 from ...scorers.lets import near
 from .acts import Act, ActMaker
 from .faults import Faults
@@ -37,6 +38,7 @@ class Script(NamedTuple):
 
     on: frozenset[str]
     rules: tuple[ScriptRule, ...]
+    asked: Asked
 
 
 def compile_script(entry: ScriptEntry, place: str, world: World, maker: Maker, acts: ActMaker) -> Script:
@@ -59,7 +61,7 @@ def compile_script(entry: ScriptEntry, place: str, world: World, maker: Maker, a
         hint = "write `rule = [{ do = … }]`"
         maker.faults.note("task.script", f"{place}.rule", "a script without a rule", hint)
     rules = (compiled(rule, f"{place}.rule[{at}]") for at, rule in enumerate(entry.rule))
-    return Script(on, tuple(rules))
+    return Script(on, tuple(rules), maker.asked)
 
 
 def _kinds(on: str | Sequence[str], place: str, world: World, faults: Faults) -> frozenset[str]:

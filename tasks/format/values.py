@@ -26,10 +26,12 @@ from ...scorers.cel import (
     MAX_EXPRESSION,
     RESERVED,
     Activation,
+    Asked,
     CompileError,
     Failure,
     Program,
     Scope,
+    asked_by,
     compile_source,
 )
 from ...scorers.failures import advice
@@ -184,6 +186,11 @@ class Maker:
             return Expression(place, _nothing())
         self.made.append(Expression(place, program))
         return self.made[-1]
+
+    @property
+    def asked(self) -> Asked:
+        """What the expressions compiled so far ask for."""
+        return asked_by(expression.program for expression in self.made)
 
     def value(self, raw: Json, place: str) -> Value:
         """A value at a place: plain, filled in, or worked out.

@@ -12,6 +12,7 @@ Not here: playing one run (`recorder`); which runs (`tollbook.tasks.commands.run
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import signal
 import sys
@@ -65,6 +66,7 @@ def play_all(
     Raises:
         TollbookError: what `play` raises, once it is its turn; what was kept before it stays.
     """
+    gc.freeze()  # what is loaded by now lives as long as the command: no use looking through it again
     if workers < 2 or len(jobs) < 2 or not CAN_FORK:
         for job in jobs:
             yield job, play(store, job)

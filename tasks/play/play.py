@@ -28,7 +28,7 @@ from ...protocol.canonical import MAX_DEPTH, MAX_PART_BYTES, Id, depth, encode
 from ...protocol.errors import CanonicalError
 from ...protocol.world import World, part_fields
 from ...scorers.acts import Watch
-from ...scorers.cel import activation
+from ...scorers.cel import activation, asked_by
 from ..format.task import OPERATOR, Task
 from ..format.values import Unformed
 from .agent import Agent, Answer, Asked, Setup
@@ -102,6 +102,7 @@ class Schedule(ABC):
         self._last: Mapping[str, Json] | None = None
         self._heard: Mapping[str, Json] | None = None
         self._turns = 0
+        self._ends_asks = asked_by([task.ends.program])
 
     def run(self) -> Ending:
         """Plays the scene to its end, and seals it."""
@@ -145,7 +146,8 @@ class Schedule(ABC):
                 "did": watch.groups["did"],
                 "refused": watch.groups["refused"],
                 "tick": self._tick(),
-            }
+            },
+            self._ends_asks,
         )
         try:
             return self._task.ends.holds(held)

@@ -47,7 +47,7 @@ class PolicyAgent:
         """As `Agent.act`."""
         watch = asked.watch
         self._names = {**watch.groups, "known": watch.known, "mandate": self._mandate, "tick": asked.tick}
-        self._plain = activation({**self._names, "it": None, "i": 0})
+        self._plain = activation({**self._names, "it": None, "i": 0}, self._policy.asked)
         try:
             return Answer(act=next(self._acts))
         except StopIteration:
@@ -61,4 +61,4 @@ class PolicyAgent:
         """As `Agent.close`: there is nothing to let go of."""
 
     def _held(self, it: Json, i: int) -> Activation:
-        return self._plain if i == 0 else activation({**self._names, "it": it, "i": i})
+        return self._plain if i == 0 else activation({**self._names, "it": it, "i": i}, self._policy.asked)

@@ -10,7 +10,7 @@ Not here: many runs at once (`crew`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...ledger.audit import Auditor
@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 PER_MESSAGE = 1
 """Records on disk after each message: what outside agents are answered with is durable."""
 
+# The trials of a case mostly share their start rows, which are then read, and worked out to be what they are
+# called, once.
+_BLOBS: dict[str, Blob] = {}
+_SHELF = Shelf(_BLOBS.get)
+_MOST_BLOBS = 64
 _SCRIPT = Stated(model="", name="script", settings={}, version="")
 
 
@@ -117,12 +122,10 @@ def record(ledger: Ledger, task: Task, case: str, trial: int, agent: Agent) -> R
         group=PER_MESSAGE if agent.outside else None,
     )
     ending = Play(task, scene, LedgerDesk(writer), agent).run()
-    return finish(copy, {blob.digest: blob for blob in blobs}, ending)
-
-
-def finish(copy: Copy, blobs: Mapping[str, Blob], ending: Ending) -> Recorded:
-    """What was recorded, audited."""
-    auditor = Auditor(Shelf(blobs.get), keep=True)
+    if len(_BLOBS) > _MOST_BLOBS:
+        _BLOBS.clear()
+    _BLOBS.update({blob.digest: blob for blob in blobs})
+    auditor = Auditor(_SHELF, keep=True)
     for seq, draft in enumerate(copy.records):
         auditor.record(Stored(seq, draft.kind, draft.body, draft.sig, None, tuple(draft.parts)))
     return Recorded(with_conduct(auditor.finish(copy.notes)), ending)

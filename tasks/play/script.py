@@ -54,8 +54,10 @@ class Counterparty:
         self._heard = None if message is None else message["seq"]
         if kind not in self._script.on:
             return None
+        watch = self.watch
         held = activation(
-            {**self._fixed, **self.watch.groups, "known": self.watch.known, "tick": tick, "message": message}
+            {**self._fixed, **watch.groups, "known": watch.known, "tick": tick, "message": message},
+            self._script.asked,
         )
         try:
             for rule in self._script.rules:

@@ -270,7 +270,6 @@ class Mirror(Watch):
 
     def __init__(self, world: World, party: str) -> None:
         super().__init__(world, party)
-        self._kinds = frozenset(world.kinds)
         self._held: dict[str, dict[str, Json]] = {table: {} for table in world.tables}
 
     @property
@@ -285,19 +284,14 @@ class Mirror(Watch):
             return
         last: dict[str, Json] | None = turn["last"]
         if last is not None:
-            self._file(last, "did" if last["ok"] else "refused")
+            self.file("did" if last["ok"] else "refused", last)
             self.acts.append(last)
         for table, row in answer.get("known", ()):
             self._held[table][row["id"]] = row
             if last is not None:
                 self.read[table].setdefault(row["id"], last["seq"])
         for act in turn["inbox"]:
-            self._file(act, "heard")
-
-    def _file(self, act: dict[str, Json], group: str) -> None:
-        noun, _, verb = act["kind"].partition(".")
-        if act["kind"] in self._kinds:
-            self.groups[group][noun][verb].append(act)
+            self.file("heard", act)
 
 
 def _read(status: int, data: bytes) -> dict[str, Json]:
