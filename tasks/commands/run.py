@@ -189,11 +189,12 @@ def _play(  # noqa: PLR0913 - what is played, and how
         findings = tuple(f"{finding.code}: {finding.text}" for finding in audit.findings)
         return Result(audit.run, judge.score(audit), recorded.ending, findings)
 
+    whole = not any(part.outside for part in parts)
     with session.store_to_write(secret) as store:
         jobs = list(_jobs(store, tasks, makers, cases, trials))
         with progress(len(jobs), "playing", quiet=quiet) as step:
             found: dict[Job, Result] = {}
-            for job, result in play_all(store, jobs, play, workers):
+            for job, result in play_all(store, jobs, play, workers, whole=whole):
                 found[job] = result
                 step()
     yield from (found[job] for job in jobs)

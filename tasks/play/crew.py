@@ -5,7 +5,8 @@
                            ◄─answer─         only once they are on disk
 
 So a worker's agent is answered, as everybody's, only after what it did is
-durable. Runs come back as they are done.
+durable. Runs that are written whole, at their end, need no answer: their worker
+goes on to the next, and they come back, as all do, once they are on disk.
 
 Not here: playing one run (`recorder`); which runs (`tollbook.tasks.commands.run`).
 """
@@ -16,8 +17,10 @@ import gc
 import multiprocessing
 import signal
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -34,6 +37,7 @@ R = TypeVar("R")
 
 
 _GRACE_SECONDS = 5.0
+_AHEAD = 2  # jobs that a worker has, so that it needn't wait for the next one
 _BUG = "this is a bug in tollbook: please report it; `--jobs 1` with TOLLBOOK_DEBUG=1 shows where it happened"
 
 
@@ -46,10 +50,11 @@ class _Failed(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """A call of the store that a worker makes."""
+    """A call of the store that a worker makes, and whether it waits for the answer."""
 
     method: str
     arguments: tuple[Any, ...]
+    waits: bool
 
 
 class _Done(NamedTuple):
@@ -59,9 +64,11 @@ class _Done(NamedTuple):
 
 
 def play_all(
-    store: Store, jobs: Sequence[J], play: Callable[[Keeper, J], R], workers: int
+    store: Store, jobs: Sequence[J], play: Callable[[Keeper, J], R], workers: int, *, whole: bool = False
 ) -> Generator[tuple[J, R]]:
     """What `play` makes of each job, with somewhere to keep its records.
+
+    ``whole``: each run is kept in one piece, at its end.
 
     Raises:
         TollbookError: what `play` raises, once it is its turn; what was kept before it stays.
@@ -71,32 +78,43 @@ def play_all(
         for job in jobs:
             yield job, play(store, job)
         return
-    with _crew(play, min(workers, len(jobs)), jobs) as pipes:
-        yield from _directed(store, jobs, pipes)
+    with _crew(partial(_work, play=play, jobs=jobs, whole=whole), min(workers, len(jobs))) as pipes:
+        yield from _directed(store, jobs, pipes, _AHEAD if whole else 1)
 
 
-def _directed(store: Store, jobs: Sequence[J], pipes: Sequence[Connection]) -> Generator[tuple[J, Any]]:
-    """Hands out jobs and keeps what the workers write, until all is done."""
+def _directed(
+    store: Store, jobs: Sequence[J], pipes: Sequence[Connection], ahead: int
+) -> Generator[tuple[J, Any]]:
+    """Hands out jobs, so many ahead, and keeps what the workers write, until all is done."""
     left = iter(range(len(jobs)))
-    at_work: dict[Connection, int] = {}
-    for pipe in pipes:
-        at_work[pipe] = next(left)
-        _send(pipe, at_work[pipe])
-    while at_work:
-        for ready in wait(list(at_work)):
+    at_work: dict[Connection, deque[int]] = {pipe: deque() for pipe in pipes}
+    for _ in range(ahead):
+        for pipe in pipes:
+            _hand(pipe, at_work[pipe], left)
+    while any(at_work.values()):
+        for ready in wait([pipe for pipe, places in at_work.items() if places]):
             pipe = cast("Connection", ready)
             told = _received(pipe)
             if isinstance(told, _Told):
-                _send(pipe, _kept(store, told))
+                kept = _kept(store, told)
+                if told.waits:
+                    _send(pipe, kept)
+                elif isinstance(kept, _Failed):
+                    raise _raised(kept)
                 continue
             if isinstance(told, _Failed):
                 raise _raised(told)
-            done = at_work.pop(pipe)
-            following = next(left, None)
-            if following is not None:
-                at_work[pipe] = following
-                _send(pipe, following)
+            done = at_work[pipe].popleft()
+            _hand(pipe, at_work[pipe], left)
             yield jobs[done], told.result
+
+
+def _hand(pipe: Connection, places: deque[int], left: Iterator[int]) -> None:
+    """Hands a worker the next job, if there is one."""
+    place = next(left, None)
+    if place is not None:
+        places.append(place)
+        _send(pipe, place)
 
 
 def _received(pipe: Connection) -> _Told | _Done | _Failed:
@@ -160,23 +178,43 @@ class _Pipe:
         return self._call("signed", run, seq)
 
     def _call(self, method: str, *arguments: Any) -> Any:  # noqa: ANN401 - as the store's method
-        self._pipe.send(_Told(method, arguments))
+        self._pipe.send(_Told(method, arguments, waits=True))
         answer: _Done | _Failed = self._pipe.recv()
         if isinstance(answer, _Failed):
             raise _raised(answer)
         return answer.result
 
 
+class _WholeRuns(_Pipe):
+    """A store at the other end of a pipe, which takes each run whole and answers nothing."""
+
+    def add_run(
+        self,
+        run_id: str,
+        records: Sequence[Draft],
+        blobs: Iterable[tuple[str, Sequence[bytes]]],
+        notes: Sequence[str] = (),
+    ) -> int:
+        arguments = (run_id, list(records), list(blobs), list(notes))
+        self._pipe.send(_Told("add_run", arguments, waits=False))
+        return 0  # nothing is appended to it
+
+    def refuse_known(self, run_id: str) -> None:
+        """Is left to the store, when the run comes to it."""
+
+
 @contextmanager
-def _crew(play: Callable[[Keeper, J], Any], count: int, jobs: Sequence[J]) -> Generator[list[Connection]]:
-    """Forked processes that play the jobs whose places they are sent."""
+def _crew(
+    work: Callable[[Connection, Sequence[Connection]], None], count: int
+) -> Generator[list[Connection]]:
+    """Forked processes at work, each at the end of a pipe."""
     context = multiprocessing.get_context("fork")
     with ExitStack() as stack:
         pipes: list[Connection] = []
         for _ in range(count):
             ours, theirs = cast("tuple[Connection, Connection]", context.Pipe())
             others = [*pipes, ours]
-            process = context.Process(target=_work, args=(theirs, others, play, jobs), daemon=True)
+            process = context.Process(target=work, args=(theirs, others), daemon=True)
             process.start()
             theirs.close()
             pipes.append(ours)
@@ -195,13 +233,19 @@ def _end(process: BaseProcess) -> None:
 
 
 def _work(
-    pipe: Connection, others: Sequence[Connection], play: Callable[[Keeper, J], Any], jobs: Sequence[J]
+    pipe: Connection,
+    others: Sequence[Connection],
+    play: Callable[[Keeper, J], Any],
+    jobs: Sequence[J],
+    *,
+    whole: bool,
 ) -> None:
+    """Plays the jobs whose places come through the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process is interrupted, and ends this one
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))  # so that an agent outside is let go
     for other in others:
         other.close()
-    keeper = _Pipe(pipe)
+    keeper = _WholeRuns(pipe) if whole else _Pipe(pipe)
     while True:
         try:
             place: int = pipe.recv()

@@ -58,6 +58,32 @@ def test_processes_give_the_runs_that_one_gives(tmp_path: Path) -> None:
     assert len(jobs) == len(set(one.values()))
 
 
+def test_runs_that_come_whole_are_the_same_and_on_disk_when_they_come_back(tmp_path: Path) -> None:
+    jobs = [trial for trial in range(10) if trial % 3]
+    with store_at(tmp_path / "whole.db") as store:
+        for done, (_trial, root) in enumerate(play_all(store, jobs, play, 2, whole=True), 1):
+            assert len(store.runs()) >= done
+            assert root is not None
+    assert roots(tmp_path / "one.db", 1, jobs) == _roots_of(tmp_path / "whole.db")
+
+
+def test_a_whole_run_that_is_there_already_is_refused_when_it_comes(tmp_path: Path) -> None:
+    with store_at(tmp_path / "a.db") as store:
+        assert len(list(play_all(store, [1, 2], play, 2, whole=True))) == 2
+        with pytest.raises(LedgerError) as caught:
+            list(play_all(store, [4, 1], play, 2, whole=True))
+        assert "run.exists" == caught.value.code
+        assert len(store.runs()) in (2, 3)
+
+
+def _roots_of(path: Path) -> dict[int, str]:
+    with Store.read(path) as store:
+        runs = store.runs()
+    audits = list(verify_store(path, runs, keep=True))
+    assert all(audit.good for audit in audits)
+    return {audit.replayed.opened.trial: str(audit.root) for audit in audits if audit.replayed}
+
+
 @pytest.mark.parametrize(("jobs", "workers"), [([], 2), ([4], 2), ([4, 5], 1)])
 def test_where_one_is_enough_no_process_is_started(tmp_path: Path, jobs: list[int], workers: int) -> None:
     with store_at(tmp_path / "a.db") as store:
@@ -86,7 +112,7 @@ def dies_in_the_middle_of_a_word(keeper: Any) -> NoReturn:
 
 
 def dies_before_it_is_answered(keeper: Any) -> NoReturn:
-    keeper._pipe.send(_Told("refuse_known", ("0" * 64,)))  # noqa: SLF001 - as above
+    keeper._pipe.send(_Told("refuse_known", ("0" * 64,), waits=True))  # noqa: SLF001 - as above
     dies(keeper)
 
 
