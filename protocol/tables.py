@@ -210,6 +210,8 @@ class State:
 
     def commit(self) -> None:
         """Keeps what is staged."""
+        if not self._staged:
+            return  # a query stages nothing
         for (table, key), row in self._staged.items():
             self._changes[table][key] = row
         self.discard()
