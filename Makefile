@@ -4,7 +4,7 @@
 #   make test       the tests (under five minutes on two cores)
 #   make test-all   the long ones too; `make bytes`: every single-byte change of an exported run
 #   make lint       ruff; `make types`: basedpyright, strict
-#   make docs       docs/CLI.md and docs/ERRORS.md, made again
+#   make docs       the generated pages of docs/, made again
 #   make bench      the benchmarks, each as a ratio to a baseline of the same run
 #   make study      the four studies, played: docs/STUDIES.md, made again
 #   make dev        all of the above can run, and editors find tollbook.*; `make clean` takes it away
