@@ -224,6 +224,12 @@ def row_fields(action: type[msgspec.Struct]) -> Mapping[str, str]:
 
 
 @cache
+def tick_fields(struct: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields marked ``Meta(extra={"unit": "tick"})``, which say when and nothing else, sorted."""
+    return tuple(name for name, marks in _marks(struct) if marks.get("unit") == "tick")
+
+
+@cache
 def part_fields(action: type[msgspec.Struct]) -> tuple[str, ...]:
     """The fields of an action that hold digests of parts, sorted."""
     return tuple(name for name, marks in _marks(action) if "part" in marks)
@@ -234,9 +240,11 @@ def _marks(struct: type[msgspec.Struct]) -> Iterator[tuple[str, Mapping[str, obj
     info = msgspec.inspect.type_info(struct)
     assert isinstance(info, msgspec.inspect.StructType)
     for field in sorted(info.fields, key=lambda field: field.encode_name):
-        marks = cast("Mapping[str, object] | None", getattr(field.type, "extra", None))  # `Meta` gives it
+        kinds = field.type.types if isinstance(field.type, msgspec.inspect.UnionType) else (field.type,)
+        found = [getattr(kind, "extra", None) for kind in (field.type, *kinds)]  # `Meta` gives it
+        marks = next((marks for marks in found if marks is not None), None)
         if marks is not None:
-            yield field.encode_name, marks
+            yield field.encode_name, cast("Mapping[str, object]", marks)
 
 
 Maker = Callable[[Mapping[str, "Scalar"]], World]

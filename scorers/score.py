@@ -17,8 +17,9 @@ from typing import Any, Literal, NamedTuple
 
 from ..ledger.audit import Audit
 from ..ledger.findings import CHECKS, NEEDED, Check, State
-from ..protocol.bodies import Agent, Open
+from ..protocol.bodies import Agent, Open, Party
 from .predicates import FULL, PredicateSet
+from .projection import Projections
 from .verdict import Defect, Flag, Verdict, judge
 from .view import View
 
@@ -33,7 +34,8 @@ class Score(NamedTuple):
     unless the outcome is `scored`, ``reason`` says why. ``cluster`` names what
     it has in common with runs that it is averaged with. ``recorded`` is the
     reward, of 1, that the run's makers recorded; ``label`` a finding on what
-    they called it.
+    they called it. ``agent`` and ``role`` are the evaluated party's;
+    ``projections`` are there where they were asked for.
     """
 
     run: str
@@ -56,6 +58,14 @@ class Score(NamedTuple):
     recorded: Fraction | None
     label: str | None
     agent: Agent | None = None
+    role: str | None = None
+    projections: Projections | None = None
+
+    @property
+    def family(self) -> str | None:
+        """What a task's id says before its first point: `t4` of `t4.buyer_zopa`; None where it has none."""
+        name, point, _rest = (self.task or "").partition(".")
+        return name if point else None
 
     @property
     def agrees(self) -> bool | None:
@@ -133,6 +143,7 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
     """
     opened = None if audit.replayed is None else audit.replayed.opened
     task = None if opened is None else opened.task
+    party = _party(opened, actor)
     stands = standing(audit)
     judged = None
     if stands is None and unjudged is not None:
@@ -164,12 +175,13 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
         defects=() if judged is None else judged.defects,
         recorded=recorded,
         label=label,
-        agent=None if opened is None else _agent(opened, actor),
+        agent=None if party is None else party.agent,
+        role=None if party is None else party.role,
     )
 
 
-def _agent(opened: Open, actor: str | None) -> Agent | None:
-    return next((party.agent for party in opened.parties if party.id == actor), None)
+def _party(opened: Open | None, actor: str | None) -> Party | None:
+    return None if opened is None else next((each for each in opened.parties if each.id == actor), None)
 
 
 def exact(value: Fraction) -> int | list[int]:

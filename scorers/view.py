@@ -88,18 +88,28 @@ def case_view(audit: Audit, actor: str, answers: Answers, want: Iterable[str] | 
         ScoreError: `score.unverified`, or `score.actor` when no such party is in the run.
         CanonicalError: an oracle value is not JSON of integers and texts.
     """
+    episode = episode_of(audit)
+    if actor not in episode.roles:
+        raise ScoreError("score.actor", f"run `{audit.run[:12]}` has no party `{actor}`")
+    return view_of(episode, actor, answers, want)
+
+
+def episode_of(audit: Audit) -> Episode:
+    """What happened in a verified run.
+
+    Raises:
+        ScoreError: `score.unverified`.
+    """
     run = audit.replayed
     if not audit.good or run is None:
         hint = "see what `tollbook verify` finds"
         raise ScoreError("score.unverified", f"run `{audit.run[:12]}` is not verified", hint)
-    if actor not in run.members:
-        raise ScoreError("score.actor", f"run `{audit.run[:12]}` has no party `{actor}`")
     assert run.world is not None, "a verified run has its rules"
     assert run.state is not None, "a verified run has its state"
     assert audit.deeds or not any(member.said for member in run.members.values()), "the audit kept no deeds"
     task = run.opened.task
     case = None if task is None else task.case
-    return view_of(Episode(run.world, run.roles, audit.deeds, run.state, case), actor, answers, want)
+    return Episode(run.world, run.roles, audit.deeds, run.state, case)
 
 
 def view_of(episode: Episode, actor: str, answers: Answers, want: Iterable[str] | None = None) -> View:

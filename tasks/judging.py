@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from ..protocol.canonical import digest_typed
 from ..protocol.errors import ScoreError, TaskError, TollbookError
 from ..scorers.predicates import MAX_FILE_BYTES, PredicateSet, load
+from ..scorers.projection import projections
 from ..scorers.schema import check_names, shapes_of
 from ..scorers.score import Score, score_run, standing
-from ..scorers.view import Answers, case_view
+from ..scorers.view import Answers, case_view, episode_of
 from .format.task import Task, load_task
 from .play.conduct import known_task
 from .tau2.recorded import label_of, read_recorded_task, reward_of
@@ -35,9 +36,13 @@ _HINT = "give a file of predicates, or a task file"
 
 
 class Judge:
-    """Scores runs, each by its own task, or all by a file that is given."""
+    """Scores runs, each by its own task, or all by a file that is given.
 
-    def __init__(self, given: Task | PredicateSet | None = None) -> None:
+    ``projected``: with what judges would see of them who see less.
+    """
+
+    def __init__(self, given: Task | PredicateSet | None = None, *, projected: bool = False) -> None:
+        self._projected = projected
         self._task = given if isinstance(given, Task) else None
         self._given = given.predicates if isinstance(given, Task) else given
         self._used: dict[str, PredicateSet] = {}
@@ -69,7 +74,7 @@ class Judge:
         _check_names(predicates, task.world)
         answers = Answers(scene.case, scene.mandates.get(task.actor, {}), oracle)
         view = case_view(audit, task.actor, answers, predicates.reads)
-        return score_run(audit, predicates, view, actor=task.actor)
+        return self._with_projections(score_run(audit, predicates, view, actor=task.actor), audit, task.actor)
 
     def _of_recorded(self, audit: Audit) -> Score:
         from .tau2.oracle import oracle_of  # noqa: PLC0415 - brings in the recorded market
@@ -84,7 +89,7 @@ class Judge:
         assert audit.replayed.world is not None
         _check_names(predicates, audit.replayed.world)
         task = read_recorded_task(audit.task)
-        return score_run(
+        score = score_run(
             audit,
             predicates,
             case_view(audit, ACTOR, Answers(oracle=oracle_of(audit)), predicates.reads),
@@ -93,6 +98,12 @@ class Judge:
             cluster=digest_typed((task.actions, task.strings)),
             actor=ACTOR,
         )
+        return self._with_projections(score, audit, ACTOR)
+
+    def _with_projections(self, score: Score, audit: Audit, actor: str) -> Score:
+        if not self._projected:
+            return score
+        return score._replace(projections=projections(episode_of(audit), actor))
 
     def _use(self, predicates: PredicateSet) -> PredicateSet:
         return self._used.setdefault(predicates.digest, predicates)
