@@ -21,8 +21,8 @@ import msgspec
 
 from tollbook.protocol.commerce import completion
 from tollbook.protocol.commerce.coherence import INHERITED
-from tollbook.protocol.commerce.subject import Machine, Rule, Subject
 from tollbook.protocol.commerce.world import SUBJECTS
+from tollbook.protocol.joined import Machine, Rule, Subject
 from tollbook.protocol.world import kind_of, made_fields
 
 INTRO = """\

@@ -14,10 +14,11 @@ from typing import Annotated, Literal
 import msgspec
 
 from ..bodies import Part
+from ..joined import Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .books import Entry, LedgerPosted, account_of, entered
-from .subject import Events, Rule, Subject, Verdict, misdirected, shown
+from .subject import misdirected, shown
 from .terms import MAX_MONEY, OPERATOR, CommerceAction, Currency
 
 ACCOUNT = "adjustments"

@@ -17,8 +17,8 @@ from __future__ import annotations
 import msgspec
 
 from ..canonical import Id
+from ..joined import Subject
 from ..tables import State
-from .subject import Subject
 from .terms import AgreementIdOrNone, CommerceRow, Tick
 
 AGENDA_KEY = "now"

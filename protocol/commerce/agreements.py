@@ -20,6 +20,7 @@ import msgspec
 
 from ..bodies import Made, Part
 from ..canonical import Id
+from ..joined import Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .agenda import enter
@@ -27,7 +28,7 @@ from .catalog import Inventory, StockReserved
 from .confirmations import confirmed
 from .orders import Line, Order
 from .sales import Sale, paid
-from .subject import Events, Machine, Rule, Subject, Verdict, misdirected, own, shown_lists, unknown
+from .subject import misdirected, own, shown_lists, unknown
 from .talk import tick_of
 from .terms import (
     BUYER,

@@ -18,10 +18,11 @@ from typing import NamedTuple
 import msgspec
 
 from ..canonical import Id, Integer
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Act, Shown
 from .orders import Order, order_named
-from .subject import ALLOWED, Events, Rule, Subject, Verdict, fresh, own, shown_lists, unknown
+from .subject import fresh, own, shown_lists, unknown
 from .talk import tick_of
 from .terms import (
     TRADERS,

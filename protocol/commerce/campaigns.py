@@ -17,22 +17,12 @@ import msgspec
 
 from ..bodies import Text
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Listing
 from .policies import SPONSORSHIP, policy_of
-from .subject import (
-    ALLOWED,
-    Events,
-    Machine,
-    Rule,
-    Subject,
-    Verdict,
-    shown,
-    shown_lists,
-    start_keys,
-    unknown,
-)
+from .subject import shown, shown_lists, start_keys, unknown
 from .terms import (
     MERCHANT,
     CampaignId,

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ..bodies import Part
+from ..joined import Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import StockReleased, StockRestocked
@@ -24,7 +25,7 @@ from .confirmations import confirmed
 from .orders import Order, OrderCancelled
 from .packing import moved, packings_in
 from .payments import refundable, refunds, voids
-from .subject import Events, Rule, Subject, Verdict, misdirected, other, own, shown_lists, unknown
+from .subject import misdirected, other, own, shown_lists, unknown
 from .terms import TRADERS, CommerceAction, OrderId
 
 CANCELLABLE = ("proposed", "accepted", "settled", "partially_settled", "backordered")

@@ -18,6 +18,7 @@ import msgspec
 
 from ..bodies import Made
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Listing
@@ -34,20 +35,7 @@ from .quoting import (
     quotes_by,
     terms_of,
 )
-from .subject import (
-    ALLOWED,
-    Events,
-    Machine,
-    Rule,
-    Subject,
-    Verdict,
-    fresh,
-    misdirected,
-    own,
-    shown,
-    shown_lists,
-    unknown,
-)
+from .subject import fresh, misdirected, own, shown, shown_lists, unknown
 from .talk import LAST_TICK, tick_of
 from .terms import (
     BUYER,

@@ -20,9 +20,10 @@ import msgspec
 
 from ..bodies import Text
 from ..canonical import Id, Integer
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
-from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
+from .subject import shown, unknown
 from .terms import MERCHANT, CommerceAction, CommerceEvent, CommerceRow, Currency, ListingId, Money, Stock
 
 _replace = msgspec.structs.replace

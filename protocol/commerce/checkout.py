@@ -13,6 +13,7 @@ import msgspec
 
 from ..bodies import Made
 from ..canonical import Id
+from ..joined import Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .carts import Quote
@@ -21,7 +22,7 @@ from .confirmations import confirmed
 from .orders import Line, Order
 from .quoting import MerchantQuote
 from .sales import Sale, paid
-from .subject import Events, Rule, Subject, Verdict, fresh, misdirected, own, shown_lists, unknown
+from .subject import fresh, misdirected, own, shown_lists, unknown
 from .talk import tick_of
 from .terms import (
     BUYER,

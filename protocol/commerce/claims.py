@@ -18,21 +18,11 @@ import msgspec
 
 from ..bodies import Part, Text
 from ..canonical import Id, Integer
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .evidence import EvidenceRecord
-from .subject import (
-    ALLOWED,
-    Events,
-    Machine,
-    Rule,
-    Subject,
-    Verdict,
-    shown,
-    shown_lists,
-    start_keys,
-    unknown,
-)
+from .subject import shown, shown_lists, start_keys, unknown
 from .terms import (
     MERCHANT,
     CommerceAction,

@@ -13,12 +13,13 @@ from typing import Annotated
 
 import msgspec
 
+from ..joined import Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .agenda import ended, leave
 from .agreements import Agreement, AgreementExpired
 from .catalog import StockReleased
-from .subject import Events, Rule, Subject, Verdict, shown
+from .subject import shown
 from .talk import CLOCK_KEY, LAST_TICK, Clock, tick_of
 from .terms import OPERATOR, CommerceAction, CommerceEvent
 

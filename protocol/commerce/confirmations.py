@@ -16,10 +16,11 @@ import msgspec
 
 from ..bodies import Made
 from ..canonical import Id
+from ..joined import Subject
 from ..tables import State
 from ..world import Act, kind_of
 from .orders import order_named
-from .subject import Subject, fresh
+from .subject import fresh
 from .talk import tick_of
 from .terms import CommerceEvent, CommerceRow, Currency, Money, OrderId, Tick
 

@@ -19,13 +19,14 @@ import msgspec
 
 from ..bodies import Made, Part
 from ..canonical import Id
+from ..joined import Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .citations import Cited, miscited
 from .orders import Order, order_named
 from .payments import refundable
 from .policies import DISPUTES, last_tick, policy_of
-from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, own, shown, unknown
+from .subject import fresh, misdirected, own, shown, unknown
 from .talk import tick_of
 from .terms import (
     BUYER,

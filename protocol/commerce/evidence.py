@@ -19,10 +19,11 @@ import msgspec
 
 from ..bodies import Made
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Attributes
-from .subject import ALLOWED, Events, Rule, Subject, Verdict, fresh, own, shown, unknown
+from .subject import fresh, own, shown, unknown
 from .talk import tick_of
 from .terms import CommerceAction, CommerceEvent, CommerceRow, EvidenceRecordId, Tick
 

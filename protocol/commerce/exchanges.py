@@ -20,13 +20,14 @@ import msgspec
 
 from ..bodies import Made, Part
 from ..canonical import Id
+from ..joined import Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Inventory, Listing, StockReleased, StockReserved, StockSold
 from .confirmations import confirmed
 from .orders import Order, OrderExchanged, order_named
 from .returns import Return
-from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, own, shown, unknown
+from .subject import fresh, misdirected, own, shown, unknown
 from .terms import (
     BUYER,
     MERCHANT,

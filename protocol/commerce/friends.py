@@ -9,9 +9,10 @@ to trust it.
 from __future__ import annotations
 
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Act, Shown
-from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown_lists, start_keys
+from .subject import shown_lists, start_keys
 from .terms import CommerceAction, CommerceRow, Tick
 
 

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import msgspec
 
+from ..joined import Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Inventory, Listing, StockReserved, StockSold
@@ -22,7 +23,7 @@ from .orders import Order, OrderDispatched, OrderFilled, filled
 from .packing import moved, packings_in
 from .payments import captures, held
 from .shipments import Sending, sending, units_of
-from .subject import Events, Rule, Subject, Verdict, misdirected, own, shown_lists, unknown
+from .subject import misdirected, own, shown_lists, unknown
 from .terms import MERCHANT, CommerceAction, ListingId, OrderId
 
 

@@ -18,23 +18,12 @@ import msgspec
 
 from ..bodies import Made, Part
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .evidence import Stated, readable
 from .governance_rows import Evidence, Finding, GovernanceCase, GovernanceFile, Matter, cases_of
-from .subject import (
-    ALLOWED,
-    Events,
-    Machine,
-    Rule,
-    Subject,
-    Verdict,
-    fresh,
-    misdirected,
-    shown,
-    shown_lists,
-    unknown,
-)
+from .subject import fresh, misdirected, shown, shown_lists, unknown
 from .talk import tick_of
 from .terms import (
     ADJUDICATOR,

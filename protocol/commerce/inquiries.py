@@ -16,12 +16,13 @@ import msgspec
 
 from ..bodies import Made, Part
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Listing
 from .evidence import readable
 from .records import Keys, StatedValue, StatedValues, said_twice, unsourced
-from .subject import ALLOWED, Events, Machine, Rule, Subject, Verdict, fresh, misdirected, shown, unknown
+from .subject import fresh, misdirected, shown, unknown
 from .talk import tick_of
 from .terms import (
     CommerceAction,

@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..canonical import MAX_INTEGER
+from ..joined import Machine
 from ..tables import Row, State
 from .books import Posting
 from .catalog import Inventory
 from .payments import Payment
-from .subject import Machine
 
 _MAX_KEY = 128
 _Pair = tuple[Any, Any]

@@ -13,10 +13,11 @@ import msgspec
 
 from ..bodies import Text
 from ..canonical import Id, Index
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Act, Shown
 from .catalog import Attributes
-from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, shown_lists, start_keys, unknown
+from .subject import shown, shown_lists, start_keys, unknown
 from .terms import (
     CommerceAction,
     CommerceRow,

@@ -17,6 +17,7 @@ import msgspec
 
 from ..bodies import Made
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Inventory, Listing, StockReserved
@@ -25,7 +26,7 @@ from .orders import Line, Order
 from .policies import MATCHING, last_tick, policy_of
 from .sales import Paid, Sale, paid
 from .search import OfferRanking
-from .subject import ALLOWED, Events, Machine, Rule, Subject, Verdict, fresh, misdirected, own, shown, unknown
+from .subject import fresh, misdirected, own, shown, unknown
 from .talk import tick_of
 from .terms import (
     BUYER,

@@ -18,12 +18,13 @@ import msgspec
 
 from ..bodies import Made, Part
 from ..canonical import Id
+from ..joined import Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .agreements import AgreementMade
 from .catalog import Inventory, Listing, StockReserved
 from .policies import NEGOTIATION, SETTLEMENT, SUPPLY, last_tick, policy_of
-from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, other, own, shown, unknown
+from .subject import fresh, misdirected, other, own, shown, unknown
 from .talk import tick_of
 from .terms import (
     BUYER,

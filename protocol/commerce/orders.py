@@ -28,10 +28,11 @@ import msgspec
 
 from ..bodies import Made, Text
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Act, Shown
 from .reputation import counted
-from .subject import ALLOWED, Events, Machine, Rule, Subject, Verdict, own, shown_lists, unknown
+from .subject import own, shown_lists, unknown
 from .talk import tick_of
 from .terms import (
     AgreementIdOrNone,

@@ -15,22 +15,11 @@ import msgspec
 
 from ..bodies import Made
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .orders import Order, order_named
-from .subject import (
-    ALLOWED,
-    Events,
-    Machine,
-    Rule,
-    Subject,
-    Verdict,
-    fresh,
-    misdirected,
-    own,
-    shown_lists,
-    unknown,
-)
+from .subject import fresh, misdirected, own, shown_lists, unknown
 from .talk import tick_of
 from .terms import OPERATOR, CommerceAction, CommerceEvent, CommerceRow, OrderId, PackingId, Tick
 

@@ -18,25 +18,14 @@ from typing import Literal
 import msgspec
 
 from ..bodies import Made
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .books import Entry, entered, sale
 from .catalog import StockSold
 from .confirmations import confirmed
 from .orders import Line, Order, OrderPaid, order_named
-from .subject import (
-    ALLOWED,
-    Events,
-    Machine,
-    Rule,
-    Subject,
-    Verdict,
-    fresh,
-    misdirected,
-    own,
-    shown_lists,
-    unknown,
-)
+from .subject import fresh, misdirected, own, shown_lists, unknown
 from .terms import OPERATOR, CommerceAction, CommerceEvent, CommerceRow, Currency, Money, OrderId
 
 PaymentState = Literal["authorized", "captured", "partially_refunded", "refunded", "voided"]

@@ -21,9 +21,10 @@ from typing import Literal
 
 from ..bodies import Text
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Act, Shown
-from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
+from .subject import shown, unknown
 from .talk import LAST_TICK, tick_of
 from .terms import CommerceAction, CommerceRow, Condition, PolicyId, Quantity, Stock, Tick
 

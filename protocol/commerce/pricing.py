@@ -17,9 +17,10 @@ from typing import Annotated, Literal
 import msgspec
 
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Act, Shown
-from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
+from .subject import shown, unknown
 from .terms import Bps, CommerceAction, CommerceRow, Currency, ListingId, Money, PricingId, Quantity
 
 MAX_TERMS = 1_000

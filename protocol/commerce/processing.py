@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from ..bodies import Part
+from ..joined import Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .confirmations import confirmed
@@ -27,7 +28,7 @@ from .fulfilment import dispatching
 from .orders import Order, OrderRefunded
 from .payments import HoldCaptured, paying, refundable, refunds
 from .protocol_events import ProtocolEvent, change, pending
-from .subject import Events, Rule, Subject, Verdict, own, shown
+from .subject import own, shown
 from .talk import tick_of
 from .terms import TRADERS, CommerceAction, CommerceEvent, CommerceRow, ProtocolEventId
 

@@ -15,21 +15,11 @@ import msgspec
 
 from ..bodies import Made, Part
 from ..canonical import Id, Index
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .orders import OrderState
-from .subject import (
-    ALLOWED,
-    Events,
-    Machine,
-    Rule,
-    Subject,
-    Verdict,
-    fresh,
-    misdirected,
-    shown,
-    unknown,
-)
+from .subject import fresh, misdirected, shown, unknown
 from .talk import tick_of
 from .terms import (
     OPERATOR,

@@ -19,12 +19,13 @@ import msgspec
 
 from ..bodies import Made
 from ..canonical import Id, Integer
+from ..joined import Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .books import Posting, account_of
 from .orders import Order, order_named
 from .rulings import awarded
-from .subject import Events, Rule, Subject, Verdict, fresh, own, shown, unknown
+from .subject import fresh, own, shown, unknown
 from .talk import tick_of
 from .terms import MERCHANT, CommerceAction, CommerceEvent, CommerceRow, Currency, Money, OrderId, Tick
 

@@ -17,10 +17,10 @@ import msgspec
 
 from ..bodies import Text
 from ..canonical import Id, Integer
+from ..joined import Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal
 from .evidence import readable
-from .subject import Rule, Subject, Verdict
 from .terms import CommerceAction, CommerceEvent, CommerceRow, EvidenceRecordIdOrNone
 
 Keys = Annotated[tuple[Id, ...], msgspec.Meta(max_length=256)]

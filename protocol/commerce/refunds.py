@@ -25,6 +25,7 @@ import msgspec
 
 from ..bodies import Made, Part
 from ..canonical import Id
+from ..joined import Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .confirmations import confirmed
@@ -32,7 +33,7 @@ from .disputes import Dispute
 from .orders import Order, OrderRefunded, order_named
 from .payments import PaymentRefunded, refundable, refunds
 from .rulings import awarded
-from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, own, shown, unknown
+from .subject import fresh, misdirected, own, shown, unknown
 from .terms import (
     BUYER,
     MERCHANT,

@@ -17,11 +17,12 @@ import msgspec
 
 from ..bodies import Made, Text
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .evidence import EvidenceRecord, readable
 from .governance_rows import GovernanceCase
-from .subject import ALLOWED, Events, Machine, Rule, Subject, Verdict, fresh, misdirected, shown, unknown
+from .subject import fresh, misdirected, shown, unknown
 from .talk import tick_of
 from .terms import (
     MERCHANT,

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ..joined import Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Inventory, Listing, StockReserved, StockSold
@@ -23,7 +24,7 @@ from .orders import Order, OrderRefunded
 from .payments import refundable, refunds
 from .policies import FULFILMENT, policy_of
 from .shipments import SETTLING, Remedy, Sending, Shipment, ShipmentSent, sending, standing
-from .subject import Events, Rule, Subject, Verdict, misdirected, other, own, shown, shown_lists, unknown
+from .subject import misdirected, other, own, shown, shown_lists, unknown
 from .terms import TRADERS, CommerceAction, CommerceEvent, ListingId, ShipmentId
 
 

@@ -14,9 +14,10 @@ from typing import Annotated, Literal
 import msgspec
 
 from ..canonical import Id, Index
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Act, Shown
-from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown, unknown
+from .subject import shown, unknown
 from .terms import CommerceAction, CommerceRow, Tick, key_of
 
 

@@ -19,13 +19,14 @@ import msgspec
 
 from ..bodies import Made, Part
 from ..canonical import Id
+from ..joined import Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import StockRestocked
 from .citations import Cited, miscited
 from .orders import Order, OrderReturned, order_named
 from .policies import RETURNS, policy_of
-from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, own, shown, unknown
+from .subject import fresh, misdirected, own, shown, unknown
 from .terms import (
     BUYER,
     MERCHANT,

@@ -16,24 +16,13 @@ import msgspec
 
 from ..bodies import Made, Part, Text
 from ..canonical import Hex, Id
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Listing
 from .orders import Order
 from .reputation import counted
-from .subject import (
-    ALLOWED,
-    Events,
-    Rule,
-    Subject,
-    Verdict,
-    fresh,
-    misdirected,
-    own,
-    shown,
-    shown_lists,
-    unknown,
-)
+from .subject import fresh, misdirected, own, shown, shown_lists, unknown
 from .talk import tick_of
 from .terms import BUYER, CommerceAction, CommerceEvent, CommerceRow, ListingId, OrderIdOrNone, Tick
 

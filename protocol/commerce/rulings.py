@@ -20,22 +20,11 @@ import msgspec
 
 from ..bodies import Made, Part
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .disputes import Dispute
-from .subject import (
-    ALLOWED,
-    Events,
-    Rule,
-    Subject,
-    Verdict,
-    fresh,
-    misdirected,
-    own,
-    shown,
-    shown_lists,
-    unknown,
-)
+from .subject import fresh, misdirected, own, shown, shown_lists, unknown
 from .talk import tick_of
 from .terms import ADJUDICATOR, CommerceAction, CommerceEvent, CommerceRow, DisputeId, Money, OrderId
 

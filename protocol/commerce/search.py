@@ -19,12 +19,13 @@ import msgspec
 
 from ..bodies import Made, Text
 from ..canonical import Id, Integer
+from ..joined import Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Shown
 from .catalog import Attributes, Inventory, Listing, is_same
 from .policies import RANKING, last_tick, policy_of
 from .search_index import candidates, index_of
-from .subject import Events, Machine, Rule, Subject, Verdict, fresh, misdirected, shown_lists
+from .subject import fresh, misdirected, shown_lists
 from .talk import tick_of
 from .terms import (
     BUYER,

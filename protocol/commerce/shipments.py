@@ -16,23 +16,12 @@ import msgspec
 
 from ..bodies import Made
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Machine, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .orders import Line, Order, OrderDelivered, order_named
 from .policies import FULFILMENT, last_tick
-from .subject import (
-    ALLOWED,
-    Events,
-    Machine,
-    Rule,
-    Subject,
-    Verdict,
-    fresh,
-    misdirected,
-    own,
-    shown,
-    unknown,
-)
+from .subject import fresh, misdirected, own, shown, unknown
 from .talk import tick_of
 from .terms import (
     OPERATOR,

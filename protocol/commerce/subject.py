@@ -1,68 +1,19 @@
-"""What a subject of the market is, and the few moves that every subject makes.
-
-    Subject = rows + rules + events + refusals + machines
-    Rule    = an action, who may send it, the refusals it checks for in their order, what it decides and shows
-
-The catalogue of refusals is the subjects' in their order; every rule checks in that order.
+"""The few moves that every subject of the market makes.
 
 A party can't learn that a row of others exists: a foreign row is refused as an unknown one is.
 
-Not here: any subject of its own.
+Not here: what a subject is (`tollbook.protocol.joined`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
-from ..tables import Row, State
-from ..world import Accepted, Act, Refusal, Shown
-
-Verdict = Refusal | Accepted
-Events = Sequence[msgspec.Struct]
-
-ALLOWED = Accepted()
-"""The verdict on a query that may be asked."""
-
-
-def nothing(_state: State, _act: Act, _events: Events) -> None:
-    """Shows nothing."""
-
-
-class Rule(NamedTuple):
-    """One action of the market.
-
-    ``checks`` names its refusals in the order of checks; ``roles`` is None
-    where every role may send it. What is unaddressed is sent to nobody, as
-    queries are.
-    """
-
-    action: type[msgspec.Struct]
-    decide: Callable[[State, Act], Verdict]
-    show: Callable[[State, Act, Any], Shown | None] = nothing
-    checks: tuple[str, ...] = ()
-    roles: frozenset[str] | None = None
-    is_query: bool = False
-    is_unaddressed: bool = False
-
-
-class Machine(NamedTuple):
-    """The states that a new row may have, and those that may follow each state."""
-
-    first: frozenset[str]
-    steps: Mapping[str, frozenset[str]]
-
-
-class Subject(NamedTuple):
-    """What one subject adds to the market; ``refusals`` gives each of its refusals a meaning."""
-
-    rows: Mapping[str, type[Row]]
-    rules: tuple[Rule, ...]
-    events: Mapping[type[msgspec.Struct], Callable[[State, Any], None]]
-    refusals: Mapping[str, str]
-    machines: Mapping[str, Machine] = {}
+from ..tables import State
+from ..world import Act, Refusal, Shown
 
 
 def unknown(rule: str, table: str, key: str) -> Refusal:

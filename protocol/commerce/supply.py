@@ -15,10 +15,11 @@ from __future__ import annotations
 import msgspec
 
 from ..canonical import Id
+from ..joined import ALLOWED, Events, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Accepted, Act, Refusal, Shown
 from .catalog import Inventory, Listing
-from .subject import ALLOWED, Events, Rule, Subject, Verdict, shown_lists, unknown
+from .subject import shown_lists, unknown
 from .talk import tick_of
 from .terms import (
     MERCHANT,

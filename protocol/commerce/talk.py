@@ -9,9 +9,10 @@ Not here: how time moves on (`clock`).
 from __future__ import annotations
 
 from ..bodies import Part
+from ..joined import ALLOWED, Rule, Subject, Verdict
 from ..tables import State
 from ..world import Act, Refusal
-from .subject import ALLOWED, Rule, Subject, Verdict, misdirected
+from .subject import misdirected
 from .terms import CommerceAction, CommerceRow, Tick
 
 CLOCK_KEY = "now"

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from ..bodies import Scalar
 from ..errors import WorldError
+from ..joined import JoinedWorld, Subject
 from ..tables import Facts, Row, State
 from ..world import StartRows, kind_of
 from . import (
@@ -61,8 +62,6 @@ from . import (
     talk,
 )
 from . import clock as market_clock
-from .joined import JoinedWorld
-from .subject import Subject
 
 SUBJECTS: tuple[Subject, ...] = (
     talk.SUBJECT,

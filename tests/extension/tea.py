@@ -15,7 +15,7 @@ from tollbook.protocol.bodies import Made
 from tollbook.protocol.canonical import Id
 from tollbook.protocol.commerce.matching import OfferAcceptRanked
 from tollbook.protocol.commerce.search import Filters, ListingSearch
-from tollbook.protocol.commerce.subject import Machine, Rule, Subject, Verdict, fresh, own, shown, unknown
+from tollbook.protocol.commerce.subject import fresh, own, shown, unknown
 from tollbook.protocol.commerce.terms import (
     BUYER,
     MERCHANT,
@@ -26,6 +26,7 @@ from tollbook.protocol.commerce.terms import (
     Tick,
 )
 from tollbook.protocol.commerce.world import CommerceWorld
+from tollbook.protocol.joined import Machine, Rule, Subject, Verdict
 from tollbook.protocol.tables import State
 from tollbook.protocol.world import Accepted, Act, Refusal, Shown
 from tollbook.tasks.studies.extension import Case, Extension, Say

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tollbook.protocol.commerce.subject import Rule
 from tollbook.protocol.commerce.world import RULES, CommerceWorld
 from tollbook.protocol.commerce.world import make as new_world
+from tollbook.protocol.joined import Rule
 from tollbook.protocol.world import kind_of
 from tollbook.tasks.play.tools import tools_of
 

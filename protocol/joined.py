@@ -1,22 +1,71 @@
 """A market made of subjects: what each adds, joined into one `World`.
 
+    Subject = rows + rules + events + refusals + machines
+    Rule    = an action, who may send it, the refusals it checks for in their order, what it decides and shows
+
     class TeaMarket(CommerceWorld):
         name, version = "tea", 0
         subjects = (*CommerceWorld.subjects, TASTINGS)
 
-Rows, actions, events, roles, refusals and machines follow from the subjects. Not here: any of them.
+Rows, actions, events, roles, refusals and machines of the market follow from its
+subjects. The catalogue of refusals is theirs in their order; every rule checks in that order.
+
+Not here: any subject.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
-from ..tables import State
-from ..world import Accepted, Act, Refusal, Shown, World, kind_of
-from .subject import Machine, Rule, Subject
+from .tables import Row, State
+from .world import Accepted, Act, Refusal, Shown, World, kind_of
+
+Verdict = Refusal | Accepted
+Events = Sequence[msgspec.Struct]
+
+ALLOWED = Accepted()
+"""The verdict on a query that may be asked."""
+
+
+def nothing(_state: State, _act: Act, _events: Events) -> None:
+    """Shows nothing."""
+
+
+class Rule(NamedTuple):
+    """One action of the market.
+
+    ``checks`` names its refusals in the order of checks; ``roles`` is None
+    where every role may send it. What is unaddressed is sent to nobody, as
+    queries are.
+    """
+
+    action: type[msgspec.Struct]
+    decide: Callable[[State, Act], Verdict]
+    show: Callable[[State, Act, Any], Shown | None] = nothing
+    checks: tuple[str, ...] = ()
+    roles: frozenset[str] | None = None
+    is_query: bool = False
+    is_unaddressed: bool = False
+
+
+class Machine(NamedTuple):
+    """The states that a new row may have, and those that may follow each state."""
+
+    first: frozenset[str]
+    steps: Mapping[str, frozenset[str]]
+
+
+class Subject(NamedTuple):
+    """What one subject adds to the market; ``refusals`` gives each of its refusals a meaning."""
+
+    rows: Mapping[str, type[Row]]
+    rules: tuple[Rule, ...]
+    events: Mapping[type[msgspec.Struct], Callable[[State, Any], None]]
+    refusals: Mapping[str, str]
+    machines: Mapping[str, Machine] = {}
 
 
 class JoinedWorld(World):
