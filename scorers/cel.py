@@ -32,7 +32,9 @@ from .profile import Reach, objection, reach
 from .syntax import Checked, read
 from .wording import Said, refused
 
-_DRAW: ContextVar[Callable[[str, int, int], int]] = ContextVar("draw")  # the runtime's functions are static
+# The runtime's functions are static; what they come to depends on the run.
+_DRAW: ContextVar[Callable[[str, int, int], int]] = ContextVar("draw")
+_MARKET: ContextVar[Callable[[str], Any]] = ContextVar("market")
 
 MAX_EXPRESSION = 2_000
 """The most characters of one expression, as its author wrote it."""
@@ -63,13 +65,14 @@ _SHAPES: Mapping[str, str] = {
 
 
 class Scope(NamedTuple):
-    """What the expressions of one place see: names, and whether they may draw from the seed.
+    """What the expressions of one place see: names, whether they may draw from the seed, or ask the market.
 
     ``why`` tells of other names why they aren't seen there.
     """
 
     names: tuple[str, ...]
     draws: bool = False
+    asks: bool = False
     why: tuple[tuple[str, str], ...] = ()
 
 
@@ -199,7 +202,7 @@ def compile_bound(lets: Sequence[tuple[str, str]], body: str, scope: Scope = JUD
 def revived(serialized: bytes) -> Program | None:
     """The program of a tree in the runtime's own bytes; None where these are nested too deeply for it."""
     try:
-        expression = _environment(Scope((), draws=True), ()).deserialize(serialized)
+        expression = _environment(Scope((), draws=True, asks=True), ()).deserialize(serialized)
     except RuntimeError:  # protobuf reads a hundred messages, one in the other, which CEL may well nest
         return None
     return Program(expression, serialized)
@@ -244,6 +247,20 @@ def drawing(draw: Callable[[str, int, int], int]) -> Generator[None]:
         yield
     finally:
         _DRAW.reset(token)
+
+
+@contextmanager
+def asking(market: Callable[[str], Any]) -> Generator[None]:
+    """Within it, `market(name)` of places that may ask the market is this function."""
+    token = _MARKET.set(market)
+    try:
+        yield
+    finally:
+        _MARKET.reset(token)
+
+
+def _answered(name: str) -> Any:  # noqa: ANN401 - whatever the market says
+    return _MARKET.get()(name)
 
 
 def _drawn(label: str, low: int, high: int) -> int:
@@ -293,7 +310,9 @@ def _environment(scope: Scope, extra: tuple[str, ...]) -> Any:  # noqa: ANN401 -
     names = {name: shapes[_SHAPES[name]] for name in scope.names}
     overload = cel.Overload("draw_text", kind.INT, [kind.STRING, kind.INT, kind.INT], impl=_drawn)
     draws = [cel.FunctionDecl("draw", [overload])] if scope.draws else []
-    return cel.NewEnv(config=config, variables={**names, **dict.fromkeys(extra, kind.DYN)}, functions=draws)
+    overload = cel.Overload("market_text", kind.DYN, [kind.STRING], impl=_answered)
+    asks = [cel.FunctionDecl("market", [overload])] if scope.asks else []
+    return cel.NewEnv(config=config, variables={**names, **dict.fromkeys(extra, kind.DYN)}, functions=[*draws, *asks])
 
 
 @lru_cache(maxsize=4_096)  # a mutation is mostly the reference over again

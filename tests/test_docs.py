@@ -12,7 +12,7 @@ import pytest
 from script import Ran, Stage, aligned
 
 from tollbook.protocol.commerce.world import MACHINES, REFUSALS, RULES, CommerceWorld
-from tollbook.protocol.world import kind_of
+from tollbook.protocol.world import World, kind_of
 from tollbook.scorers.cel import JUDGE, MAX_EXPRESSION, RESERVED, Scope
 from tollbook.scorers.lets import MAX_LETS
 from tollbook.scorers.predicates import Cap, Predicate
@@ -24,7 +24,6 @@ from tollbook.tasks.format.file import (
     MAX_CASES,
     MAX_FILE_BYTES,
     MAX_LIST,
-    MAX_TURNS,
     CheatEntry,
     MutationEntry,
     PartyEntry,
@@ -316,7 +315,7 @@ def test_the_page_for_authors_says_every_name_that_can_be_seen() -> None:
 def test_the_page_for_authors_says_the_limits() -> None:
     limits = " ".join(rows_below("Limits").values())
     said = {int(number.replace(",", "")) for number in re.findall(r"[0-9][0-9,]*", limits)}
-    limits_of_files = {MAX_FILE_BYTES // 1024, MAX_CASES, MAX_TURNS, MAX_LIST}
+    limits_of_files = {MAX_FILE_BYTES // 1024, MAX_CASES, World.most_turns, MAX_LIST}
     assert limits_of_files | {MAX_EXPRESSION, MAX_LETS, MAX_ANSWERS} <= said
 
 

@@ -20,7 +20,6 @@ from ...scorers.predicates import Cap, Predicate
 
 MAX_FILE_BYTES: Final = 64 * 1024
 MAX_CASES: Final = 50
-MAX_TURNS: Final = 200
 MAX_DEPTH: Final = 12
 MAX_LIST: Final = 1_000
 """The most elements that an `each` may go through."""
@@ -35,10 +34,11 @@ class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PartyEntry(_Section, frozen=True):
-    """A party to be: its role, by default its own name, and what it alone is told."""
+    """A party to be: its role, by default its own name, what it alone is told, the baseline that plays it."""
 
     role: str | None = None
     mandate: dict[str, Any] = {}
+    plays: str | None = None
 
 
 class Rule(_Section, frozen=True):
@@ -113,7 +113,7 @@ class TaskFile(_Section, frozen=True):
     reference: PolicyEntry
     factor: str | None = None
     tools: list[str] | None = None
-    turns: Annotated[int, msgspec.Meta(ge=1, le=MAX_TURNS)] = 40
+    turns: Annotated[int, msgspec.Meta(ge=1)] = 40
     ends: str = "false"
     defaults: dict[str, Any] = {}
     facts: dict[str, dict[str, dict[str, Any]]] = {}

@@ -35,6 +35,7 @@ def check_parties(file: TaskFile, world: World, faults: Faults) -> bool:
             hint = near(name, file.party, f"there are {', '.join(file.party)}")
             faults.note("task.party", f"script.{name}", f"there is no party `{name}`", hint)
     _check_roles(file, world, faults)
+    _check_players(file, world, faults)
     _check_factor(file, faults)
     return file.actor in file.party
 
@@ -67,6 +68,25 @@ def _check_roles(file: TaskFile, world: World, faults: Faults) -> None:
             place = f"party.{name}" if party.role is None else f"party.{name}.role"
             hint = near(role, known, f"write `role = …` under it: there are {', '.join(known)}")
             faults.note("task.party", place, f"the market has no role `{role}`", hint)
+
+
+def _check_players(file: TaskFile, world: World, faults: Faults) -> None:
+    """Whether agents play whom they must: in a market that paces its runs everybody, else the actor alone."""
+    for name, party in file.party.items():
+        if name == file.actor or world.paces == (party.plays is not None):
+            continue
+        if world.paces:
+            hint = 'say who plays it: `plays = "truthful"`'
+            faults.note("task.party", f"party.{name}", "in this market everybody is asked in turn", hint)
+        else:
+            hint = "script it: in this market others answer what is sent to them"
+            faults.note("task.party", f"party.{name}.plays", "no baseline plays here", hint)
+    if file.turns > world.most_turns:
+        problem = f"expected a whole number of at most {world.most_turns}, got the number `{file.turns}`"
+        faults.note("task.type", "turns", problem, "write a number in that range")
+    for name in file.script if world.paces else ():
+        hint = "say who plays it instead: `plays`"
+        faults.note("task.party", f"script.{name}", "in this market nobody answers", hint)
 
 
 def _check_factor(file: TaskFile, faults: Faults) -> None:

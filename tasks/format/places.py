@@ -74,6 +74,7 @@ POLICY: Final = Scope(
 
 ORACLE: Final = Scope(
     ("case", "facts", "initial", "oracle"),
+    asks=True,
     why=(
         *_why("the right answers follow from the start state alone", *_RUN, "mandate"),
         *_why(_SCRIPT, "me", "message"),

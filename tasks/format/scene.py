@@ -24,7 +24,7 @@ import msgspec
 from ...protocol.draws import Draws, seed_of
 from ...protocol.errors import TaskError, TollbookError
 from ...scorers.acts import plain
-from ...scorers.cel import Activation, activation, drawing
+from ...scorers.cel import Activation, activation, asking, drawing
 from ...scorers.lets import near
 from . import places
 from .acts import check_literal
@@ -175,13 +175,28 @@ class SceneMaker:
             return {}
         rows = plain_rows(scene.facts)
         initial = {table: list(found.values()) for table, found in rows.items()}
-        with self._told(scene.case_name):
+        with asking(self._asked(scene.facts)), self._told(scene.case_name):
             values = {name: expression.value for name, expression in self._oracle.items()}
             fixed = {"case": scene.case, "facts": rows, "initial": initial}
             return _worked_out(values, lambda found: {**fixed, "oracle": found})
 
     def _draw(self, seed: str) -> Callable[[str, int, int], int]:
         return lambda label, low, high: Draws(seed, _DRAW_LABEL + label).integer(low, high)
+
+    def _asked(self, facts: Facts) -> Callable[[str], Json]:
+        """What the market answers an `[oracle]`.
+
+        A name that it doesn't know is told by the runtime as an error of the expression.
+        """
+        answers = self._world.answers
+
+        def asked(name: str) -> Json:
+            if name not in answers:
+                known = ", ".join(answers) or "none"
+                raise ValueError(f"the market has no answer `{name}`: there are {known}")
+            return plain(answers[name](facts))
+
+        return asked
 
     @contextmanager
     def _told(self, case: str) -> Generator[None]:

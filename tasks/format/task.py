@@ -76,6 +76,12 @@ class Task(NamedTuple):
         return self.file.actor
 
     @property
+    def players(self) -> tuple[str, ...]:
+        """The parties that agents play, in file order: the actor, and whom a baseline plays."""
+        party = self.file.party
+        return tuple(name for name in party if name == self.file.actor or party[name].plays is not None)
+
+    @property
     def counterparties(self) -> tuple[str, ...]:
         """The parties that are neither the actor nor the operator, in file order."""
         return tuple(party for party in self.roles if party not in (self.file.actor, OPERATOR))

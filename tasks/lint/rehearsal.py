@@ -20,6 +20,7 @@ from ...scorers.cel import activation
 from ...scorers.verdict import Judgement, judge
 from ...scorers.view import Answers, Episode, view_of
 from ..format.values import Unformed
+from ..play.baselines import company
 from ..play.desk import DryDesk
 from ..play.play import Play
 
@@ -56,7 +57,7 @@ class Rehearsal:
         self.staged = staged
         self._task = task
         desk = DryDesk(task.world, task.roles, staged.scene.facts)
-        self.ending: Ending = Play(task, staged.scene, desk, agent).run()
+        self.ending: Ending = Play(task, staged.scene, desk, agent, company(task, staged.scene.seed)).run()
         self.deeds: Sequence[Deed] = desk.deeds
         self._episode = Episode(task.world, task.roles, desk.deeds, desk.state, self.case)
         document = view_of(self._episode, task.actor, self._answers, task.predicates.reads)

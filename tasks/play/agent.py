@@ -38,7 +38,8 @@ class Tool(NamedTuple):
 class Setup(NamedTuple):
     """What a party is told before it is first asked.
 
-    ``others`` are the other parties it may address, as (id, role).
+    ``others`` are the other parties it may address, as (id, role). Where
+    ``words`` count, an answer without an act may still be one.
     """
 
     party: str
@@ -48,6 +49,7 @@ class Setup(NamedTuple):
     tools: Sequence[Tool]
     others: Sequence[tuple[str, str]]
     turns: int
+    words: bool = False
 
 
 class Asked(NamedTuple):
@@ -55,6 +57,7 @@ class Asked(NamedTuple):
 
     ``last`` is its own last act with what became of it, None at first; ``inbox``
     the acts that reached it since. Both have the form of the case view.
+    ``market`` is what the market shows it now (`World.sight`), None where it shows nothing unasked.
     """
 
     tick: int
@@ -62,6 +65,7 @@ class Asked(NamedTuple):
     last: Mapping[str, Json] | None
     inbox: Sequence[Mapping[str, Json]]
     watch: Watch
+    market: Json = None
 
 
 class Answer(NamedTuple):

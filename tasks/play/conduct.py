@@ -2,7 +2,7 @@
 
     task file, case, seed ─► start rows, briefs, all messages of scripts and clock ─► compared with the record
 
-The actor's own messages are taken as they stand: they are what is evaluated.
+The messages of the actor, and of others that agents play, are taken as they stand.
 Everybody else's follow from them by the schedule, so one that is missing,
 added, late or different is found, at its record. What was withheld can't be
 compared: the check is then not done.
@@ -218,14 +218,18 @@ def _check_outcome(audit: Audit, due: str) -> None:
 
 
 class _Retrace(Schedule):
-    """A play whose actor says what the record holds."""
+    """A play in which those that agents play say what the record holds."""
 
     def __init__(self, task: Task, scene: Scene, desk: RecordedDesk) -> None:
         super().__init__(task, scene, desk)
         self._record = desk
 
-    def _ask(self, asked: Asked) -> Said | Answer:
+    def _ask(self, party: str, asked: Asked) -> Said | Answer:
         del asked
-        if not self._record.left:
+        if not self._record.left or not self._is_next(party):
             return Answer(end="agent_stopped")
-        return self._noted(self._record.take(self._task.actor))
+        return self._noted(self._record.take(party))
+
+    def _is_next(self, party: str) -> bool:
+        """Whether the next message is its own; where another's is, whoever isn't judged may have gone."""
+        return party == self._task.actor or self._record.left[0].message.sender == party

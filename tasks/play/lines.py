@@ -1,7 +1,7 @@
 r"""The lines that an agent outside the process is told, and those it answers with: version 1.
 
     told first      {"tollbook": 1, "begin": {party, role, brief, mandate, tools, others, turns}}
-    told a turn     {"turn": {number, tick, turns_left, last, inbox}}
+    told a turn     {"turn": {number, tick, turns_left, last, inbox}}, with `market` where it shows something
     answered        {"act": {kind, …fields, to}}   or   {"done": true}
       with either   "usage": {input_tokens, output_tokens, cost_micros}, "turn": number
 
@@ -89,13 +89,15 @@ def begin_line(setup: Setup) -> str:
 
 def turn_line(asked: Asked, number: int) -> str:
     """What an agent is told at its turn ``number``, counted from 1, without the line's end."""
-    turn = {
+    turn: dict[str, Json] = {
         "number": number,
         "tick": asked.tick,
         "turns_left": asked.turns_left,
         "last": None if asked.last is None else _told(asked.last),
         "inbox": [_told(act) for act in asked.inbox],
     }
+    if asked.market is not None:
+        turn["market"] = asked.market
     return _written({"turn": turn})
 
 

@@ -67,6 +67,7 @@ class Outside:
         self.given: str | None = None
         self._child: Child | None = None
         self._number = 0
+        self._words = False
         self._unparsed = 0
         self._cost_micros = 0
         self._spent_seconds = 0.0
@@ -93,6 +94,7 @@ class Outside:
         """
         self.start()
         assert self._child is not None
+        self._words = setup.words
         self._child.send(begin_line(setup))
 
     def act(self, asked: Asked) -> Answer:
@@ -140,10 +142,10 @@ class Outside:
         return Answer(act=said.act, gave=text, usage=said.usage)
 
     def _unread(self, line: bytes) -> Answer:
-        """Words that hold no act: a turn like any other, until there are too many in a row."""
+        """Words without an act: a turn like any other, until too many in a row can't be one."""
         text = words(line[: self._limits.answer_bytes], self._limits.words_chars)
         self._unparsed += 1
-        if self._unparsed < self._limits.unparsed_in_a_row:
+        if self._words or self._unparsed < self._limits.unparsed_in_a_row:
             return Answer(gave=text)
         return self._fail(f"{self._unparsed} answers in a row held no act", text, None)
 

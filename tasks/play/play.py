@@ -6,9 +6,14 @@
 
     ends     completed (`ends` holds) · turn_limit · agent_stopped · agent_failed
 
-This is the schedule of the format: the same task, case, seed and acts of the
-actor give the same messages of everybody else, wherever it is played, which is
-what lets anybody check an operator's conduct.
+A market that paces its runs (`World.paces`) says itself what comes next:
+
+    due ─► a party is asked ─► its act      of which four weren't allowed, or none: the operator passes for it
+        ─► the operator's act               until nothing is due
+
+This is the schedule of the format: the same task, case, seed and acts of those
+that agents play give the same messages of everybody else, wherever it is
+played, which is what lets anybody check an operator's conduct.
 
 Not here: what becomes of a message (`desk`).
 
@@ -19,14 +24,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 import msgspec
 
 from ...protocol.bodies import Outcome
 from ...protocol.canonical import MAX_DEPTH, MAX_PART_BYTES, Id, depth, encode
 from ...protocol.errors import CanonicalError
-from ...protocol.world import World, part_fields
+from ...protocol.world import Operate, World, kind_of, part_fields
 from ...scorers.acts import Watch
 from ...scorers.cel import activation, asked_by
 from ..format.task import OPERATOR, Task
@@ -37,6 +42,7 @@ from .script import Counterparty, Silence
 from .tools import tools_of
 
 if TYPE_CHECKING:
+    from ...protocol.tables import State
     from ..format.scene import Scene
 
 Json = Any
@@ -44,7 +50,13 @@ Json = Any
 MAX_ANSWERS: Final = 20
 """The most messages of scripts that one act of the actor may lead to."""
 
+MAX_TRIES: Final = 4
+"""How often a party may say what isn't allowed, at one turn of a market that paces its runs."""
+
 UNPARSED: Final = "agent.unparsed"
+NEVER: Final = "false"
+"""What `ends` is by default: it needn't be asked."""
+
 _NO_DIGEST = "0" * 64
 _MAX_ACTION_BYTES = 60_000
 _MAX_ACTION_DEPTH = MAX_DEPTH - 2  # an action stands in a body, and that in a record
@@ -76,32 +88,36 @@ class Offer(Protocol):
         """The role of each party."""
         ...
 
-    @property
-    def actor(self) -> str:
-        """The party that is evaluated."""
-        ...
+
+class _Side:
+    """What a party has seen: all of it, what reached it since it was last asked, and its own last act."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.inbox: list[Mapping[str, Json]] = []
+        self.last: Mapping[str, Json] | None = None
+        self.turns = 0
 
 
 class Schedule(ABC):
-    """One play of a scene at a desk, whatever the actor does."""
+    """One play of a scene at a desk, whatever those do that agents play."""
 
     def __init__(self, task: Task, scene: Scene, desk: Desk) -> None:
         self._task = task
         self._scene = scene
         self._desk = desk
         self._world = task.world
-        self._watch = Watch(task.world, task.actor)
         self._scripts = {
             party: Counterparty(
                 party, script, Watch(task.world, party), scene.mandates.get(party, {}), scene.case
             )
             for party, script in task.scripts.items()
         }
-        self._watches = [self._watch, *(each.watch for each in self._scripts.values())]
-        self._inbox: list[Mapping[str, Json]] = []
-        self._last: Mapping[str, Json] | None = None
+        watches = {party: Watch(task.world, party) for party in task.players}
+        watches.update({party: each.watch for party, each in self._scripts.items()})
+        self._sides = {party: _Side(watch) for party, watch in watches.items()}
         self._heard: Mapping[str, Json] | None = None
-        self._turns = 0
+        self._tries = 0
         self._ends_asks = asked_by([task.ends.program])
 
     def run(self) -> Ending:
@@ -112,34 +128,75 @@ class Schedule(ABC):
             said = self._answer(counterparty, None, None)
             if said is not None:
                 self._answers(said)
-        outcome, reason = self._turns_until_the_end()
+        outcome, reason = self._paced_until_the_end() if self._world.paces else self._turns_until_the_end()
         self._desk.seal(outcome)
         silences = tuple(silence for each in self._scripts.values() for silence in each.silences)
         return Ending(outcome, reason, silences)
 
     @abstractmethod
-    def _ask(self, asked: Asked) -> Said | Answer:
-        """What the actor says, or the answer by which it ends the run."""
+    def _ask(self, party: str, asked: Asked) -> Said | Answer:
+        """What a party says that an agent plays, or the answer by which it ends its part."""
 
     def _turns_until_the_end(self) -> tuple[Outcome, str | None]:
+        actor = self._task.actor
         while True:
             if self._has_ended():
                 return "completed", None
-            turns_left = self._task.file.turns - self._turns
-            if turns_left == 0:
+            said = self._asked(actor)
+            if said is None:
                 return "turn_limit", None
-            inbox, self._inbox = self._inbox, []
-            said = self._ask(Asked(self._tick(), turns_left, self._last, inbox, self._watch))
             if isinstance(said, Answer):
                 assert said.end is not None, "an actor says something, or ends the run"
                 return said.end, said.reason
-            self._turns += 1
             self._answers(said)
             if self._world.clock is not None:
                 self._say(OPERATOR, self._world.kinds[self._world.clock](), None, None)
 
+    def _paced_until_the_end(self) -> tuple[Outcome, str | None]:
+        while True:
+            due = None if self._has_ended() else self._world.due(self._desk.state)
+            if due is None:
+                return "completed", None
+            if isinstance(due, Operate):
+                self._operate(due.action)
+                continue
+            said = self._asked(due.party) if self._tries < MAX_TRIES else Answer(end="agent_stopped")
+            if said is None:
+                return "turn_limit", None
+            if isinstance(said, Said):
+                self._tries = 0 if self._has_moved(said) else self._tries + 1
+            elif due.party == self._task.actor and self._tries < MAX_TRIES:
+                assert said.end is not None, "an actor says something, or ends the run"
+                return said.end, said.reason
+            else:
+                self._operate(self._world.passing(due.party))
+
+    def _operate(self, action: msgspec.Struct) -> None:
+        self._tries = 0
+        self._say(OPERATOR, action, None, None)
+
+    def _has_moved(self, said: Said) -> bool:
+        """Whether it was a move: an act that is allowed, and isn't a reading."""
+        accepted = said.deed.decision.outcome == "accepted"
+        return accepted and kind_of(type(cast("msgspec.Struct", said.deed.action))) not in self._world.queries
+
+    def _asked(self, party: str) -> Said | Answer | None:
+        """What a party says when it is asked; None where it may be asked no more."""
+        side = self._sides[party]
+        turns_left = self._task.file.turns - side.turns
+        if turns_left == 0:
+            return None
+        inbox, side.inbox = side.inbox, []
+        market = self._world.sight(self._desk.state, party)
+        said = self._ask(party, Asked(self._tick(), turns_left, side.last, inbox, side.watch, market))
+        if isinstance(said, Said):
+            side.turns += 1
+        return said
+
     def _has_ended(self) -> bool:
-        watch = self._watch
+        if self._task.file.ends == NEVER:
+            return False
+        watch = self._sides[self._task.actor].watch
         held = activation(
             {
                 "case": {**self._scene.case, "id": self._scene.case_name},
@@ -192,16 +249,16 @@ class Schedule(ABC):
         """What was said, once every party that it concerns has seen it."""
         message, tick = said.deed.message, self._tick()
         self._heard = None
-        for watch in self._watches:
-            act = watch.note(said.deed, said.shown, self._desk.state, tick)
-            if act is None:
+        for party in (message.sender, message.to):
+            side = None if party is None else self._sides.get(party)
+            act = None if side is None else side.watch.note(said.deed, said.shown, self._desk.state, tick)
+            if side is None or act is None:
                 continue
-            if watch is not self._watch:
-                self._heard = act if message.to == watch.party else self._heard
-            elif message.sender == self._task.actor:
-                self._last = act
+            if party == message.sender:
+                side.last = act
             else:
-                self._inbox.append(act)
+                side.inbox.append(act)
+                self._heard = act
         return said
 
     def _tick(self) -> int:
@@ -209,59 +266,76 @@ class Schedule(ABC):
 
 
 class Play(Schedule):
-    """A play by an agent."""
+    """A play by agents: the actor's, and those of the others that agents play."""
 
-    def __init__(self, task: Task, scene: Scene, desk: Desk, agent: Agent) -> None:
+    def __init__(
+        self, task: Task, scene: Scene, desk: Desk, agent: Agent, others: Mapping[str, Agent] | None = None
+    ) -> None:
         super().__init__(task, scene, desk)
-        self._agent = agent
+        self._agents = {**(others or {}), task.actor: agent}
+        assert self._agents.keys() == set(task.players), "an agent for everybody whom agents play"
 
     def run(self) -> Ending:
-        """As `Schedule.run`; the agent is told first, and let go at last."""
-        task, scene = self._task, self._scene
-        setup = Setup(
-            party=task.actor,
-            role=task.roles[task.actor],
-            brief=scene.brief,
-            mandate=scene.mandates.get(task.actor, {}),
-            tools=tools_of(task.world, task.tools),
-            others=[(party, role) for party, role in task.roles.items() if party != task.actor],
-            turns=task.file.turns,
-        )
+        """As `Schedule.run`; the agents are told first, and let go at last."""
         try:
-            self._agent.begin(setup)
+            for party, agent in self._agents.items():
+                agent.begin(setup_of(self._task, self._scene, party))
             return super().run()
         finally:
-            self._agent.close()
+            for agent in self._agents.values():
+                agent.close()
 
-    def _ask(self, asked: Asked) -> Said | Answer:
-        answer = self._agent.act(asked)
-        if self._agent.given is not None:
+    def _ask(self, party: str, asked: Asked) -> Said | Answer:
+        agent = self._agents[party]
+        answer = agent.act(asked)
+        if agent.given is not None:
             gave = None if answer.gave is None else fitting(answer.gave)
-            evidence = Gave(fitting(self._agent.given), gave, answer.usage)
-            self._desk.turn(self._task.actor, evidence, led=answer.end is None)
+            evidence = Gave(fitting(agent.given), gave, answer.usage)
+            self._desk.turn(party, evidence, led=answer.end is None)
         if answer.end is not None:
             return answer
-        return self._say(self._task.actor, *action_of(self._task, answer), None)
+        return self._say(party, *action_of(self._task, answer, party, self._desk.state), None)
+
+
+def setup_of(task: Task, scene: Scene, party: str) -> Setup:
+    """What a party that an agent plays is told before it is first asked."""
+    return Setup(
+        party=party,
+        role=task.roles[party],
+        brief=scene.brief,
+        mandate=scene.mandates.get(party, {}),
+        tools=tools_of(task.world, task.tools),
+        others=[(other, role) for other, role in task.roles.items() if other != party],
+        turns=task.file.turns,
+        words=task.world.paces,
+    )
 
 
 def briefs_of(task: Task, scene: Scene) -> list[tuple[str, str]]:
-    """What each party alone is told, as the brief of the record: the actor, and whoever has a mandate."""
+    """What each party alone is told, as its brief: whom agents play, and whoever has a mandate."""
     told: list[tuple[str, str]] = []
     for party in task.roles:
         mandate = scene.mandates.get(party, {})
-        brief = scene.brief if party == task.actor else ""
-        if brief or mandate or party == task.actor:
+        brief = scene.brief if party in task.players else ""
+        if brief or mandate or party in task.players:
             told.append((party, encode({"brief": brief, "mandate": mandate}).decode()))
     return told
 
 
-def action_of(task: Offer, answer: Answer) -> tuple[Action, str | None]:
+def action_of(
+    task: Offer, answer: Answer, party: str, state: State | None = None
+) -> tuple[Action, str | None]:
     """The action of an agent's answer and whom it is for.
 
     What the market knows and the task offers is typed. What it doesn't know goes
-    as it is, to be refused by name; words that hold no act, and acts that
+    as it is, to be refused by name. Words alone are the act that the market
+    understands by them as things stand; words that hold no act, and acts that
     weren't offered, become `agent.unparsed`.
     """
+    if answer.act is None and answer.gave is not None and state is not None:
+        understood = task.world.understood(state, party, answer.gave)
+        if understood is not None:
+            return understood, None
     fields = dict(answer.act or {})
     to = fields.pop("to", None)
     kind = fields.get("kind")
@@ -272,7 +346,7 @@ def action_of(task: Offer, answer: Answer) -> tuple[Action, str | None]:
     if not isinstance(kind, str):
         return _unparsed(task.world, answer), None
     if kind in task.tools:
-        to = to if to is not None else _addressee(task, task.actor, kind, None)
+        to = to if to is not None else _addressee(task, party, kind, None)
         try:
             return typed(task.world, fields), to
         except (Unformed, CanonicalError):

@@ -10,7 +10,7 @@ Not here: many runs at once (`crew`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...ledger.audit import Auditor
@@ -20,6 +20,7 @@ from ...ledger.records import Stored
 from ...ledger.writer import Keeper, Writer
 from ...protocol.bodies import Agent as Stated
 from ...protocol.bodies import Origin, TaskRef
+from .baselines import company
 from .conduct import with_conduct
 from .desk import LedgerDesk
 from .play import Play
@@ -95,14 +96,24 @@ class Recorded(NamedTuple):
     ending: Ending
 
 
-def record(ledger: Ledger, task: Task, case: str, trial: int, agent: Agent) -> Recorded:
+def record(  # noqa: PLR0913 - what is played, and by whom
+    ledger: Ledger,
+    task: Task,
+    case: str,
+    trial: int,
+    agent: Agent,
+    others: Mapping[str, Agent] | None = None,
+) -> Recorded:
     """Plays one trial of a case, writes it down and audits what was written.
+
+    ``others`` play whom the task gives to baselines; the ones that it names by default.
 
     Raises:
         TaskError: the case can't be worked out.
         LedgerError: `run.exists`, or the store can't be written.
     """
     scene = task.scenes.stage(case, task.scenes.seed(case, trial))
+    others = {**company(task, scene.seed), **(others or {})}
     blobs = [facts_blob(scene.facts), task_blob(task.text)]
     copy = Copy(ledger.keeper)
     writer = Writer.begin(
@@ -111,7 +122,7 @@ def record(ledger: Ledger, task: Task, case: str, trial: int, agent: Agent) -> R
         ledger.name,
         Plan(
             world=task.ref,
-            seats=seats_of(task, agent),
+            seats=seats_of(task, {**others, task.actor: agent}),
             seed=scene.seed,
             origin=Origin(custody="played", source=None),
             task=TaskRef(case=case, digest=task.digest, id=task.file.id),
@@ -121,7 +132,7 @@ def record(ledger: Ledger, task: Task, case: str, trial: int, agent: Agent) -> R
         blobs,
         group=PER_MESSAGE if agent.outside else None,
     )
-    ending = Play(task, scene, LedgerDesk(writer), agent).run()
+    ending = Play(task, scene, LedgerDesk(writer), agent, others).run()
     if len(_BLOBS) > _MOST_BLOBS:
         _BLOBS.clear()
     _BLOBS.update({blob.digest: blob for blob in blobs})
@@ -131,9 +142,7 @@ def record(ledger: Ledger, task: Task, case: str, trial: int, agent: Agent) -> R
     return Recorded(with_conduct(auditor.finish(copy.notes)), ending)
 
 
-def seats_of(task: Task, agent: Seated) -> list[Seat]:
-    """The parties of a task's runs: the actor by its agent, all others by script."""
-    played = {task.actor: agent.stated}
-    return [Seat(party, role, played.get(party, _SCRIPT)) for party, role in task.roles.items()]
-
-
+def seats_of(task: Task, agents: Mapping[str, Seated]) -> list[Seat]:
+    """The parties of a task's runs: some by these agents, all others by script."""
+    seated = {party: agent.stated for party, agent in agents.items()}
+    return [Seat(party, role, seated.get(party, _SCRIPT)) for party, role in task.roles.items()]

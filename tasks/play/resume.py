@@ -21,6 +21,7 @@ from ...ledger.verify import audit_run, shelf_of
 from ...ledger.writer import Writer
 from ...protocol.errors import LedgerError, TaskError
 from .agent import Answer, Asked, Setup
+from .baselines import company
 from .conduct import known_task, with_conduct
 from .desk import Action, Departure, Desk, Gave, LedgerDesk, RecordedDesk, Said
 from .lines import read_answer
@@ -64,9 +65,10 @@ def resume(
     if agent.stated != stated:
         what = f"run `{run_id[:12]}` is played by `{stated.name}`, whose settings are not those given"
         raise LedgerError("run.agent", what, "give the agent, model and limits that it was begun with")
+    others = company(task, scene.seed)
     recalled = _Recalled(agent, audit.evidence) if agent.outside else agent
     try:
-        ending = Play(task, scene, _ResumedDesk(task, audit, writer), recalled).run()
+        ending = Play(task, scene, _ResumedDesk(task, audit, writer), recalled, others).run()
     except Departure as departure:
         where = "" if departure.seq is None else f" at record {departure.seq}"
         what = f"run `{run_id[:12]}` can't be gone on with: {departure.text}{where}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ...protocol.bodies import Open
+from .baselines import company
 from .recorder import seats_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ _OPEN = msgspec.json.Decoder(Open)
 def next_trials(store: Store, task: Task, agent: Seated) -> Counter[str]:
     """The next unused trial of each case of a task, played by this agent."""
     found = Counter[str]()
-    seats = [(seat.id, seat.agent) for seat in seats_of(task, agent)]
+    agents: dict[str, Seated] = {**company(task, ""), task.actor: agent}
+    seats = [(seat.id, seat.agent) for seat in seats_of(task, agents)]
     for body in store.opens(task.digest):
         opened = _OPEN.decode(body)
         if opened.task is not None and [(party.id, party.agent) for party in opened.parties] == seats:

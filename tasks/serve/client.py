@@ -166,7 +166,7 @@ class Run:
                 if answer.end is not None:
                     self.end()
                     break
-                self._send(*action_of(self.offer, answer))
+                self._send(*action_of(self.offer, answer, self.offer.actor))
         finally:
             agent.close()
         assert self.end_of is not None
@@ -182,7 +182,7 @@ class Run:
         """
         fields = dict(act)
         if "to" not in fields:
-            return self._send(*action_of(self.offer, Answer(act=fields)), reply_to, key)
+            return self._send(*action_of(self.offer, Answer(act=fields), self.offer.actor), reply_to, key)
         to = fields.pop("to")
         return self._send(typed(self.offer.world, fields), to, reply_to, key)
 

@@ -37,13 +37,11 @@ from ...protocol.derive import ledger_key, own_salt
 from ...protocol.errors import DoorError, KeyRefusedError, TollbookError
 from ...protocol.keys import check_public, hkdf, key_bytes, key_text, pae_of, signature_bytes, verify
 from ..judging import Judge
-from ..play.agent import Setup
 from ..play.conduct import with_conduct
 from ..play.environment import environment_note
 from ..play.lines import begin_line
-from ..play.play import briefs_of
+from ..play.play import briefs_of, setup_of
 from ..play.recorder import PER_MESSAGE, seats_of
-from ..play.tools import tools_of
 from ..play.trials import next_trials
 from ..receipts import receipts_in
 from .answers import Kept
@@ -261,7 +259,8 @@ class Host:
         trial = self._trial(task, opening)
         scene = task.scenes.stage(opening.case, task.scenes.seed(opening.case, trial))
         key = key_bytes(opening.key)
-        seats = [_with_key(each, task.actor, key) for each in seats_of(task, _Stated(opening.agent))]
+        seated = seats_of(task, {task.actor: _Stated(opening.agent)})
+        seats = [_with_key(each, task.actor, key) for each in seated]
         plan = Plan(
             world=task.ref,
             seats=seats,
@@ -294,15 +293,7 @@ class Host:
     def _told(self, play: HostedPlay, begun: Begun) -> dict[str, Json]:
         """What the party is told first: its setup, and the records that say so."""
         task, scene, run = begun.task, begun.scene, begun.writer.run
-        setup = Setup(
-            party=task.actor,
-            role=task.roles[task.actor],
-            brief=scene.brief,
-            mandate=scene.mandates.get(task.actor, {}),
-            tools=tools_of(task.world, task.tools),
-            others=[(party, role) for party, role in task.roles.items() if party != task.actor],
-            turns=task.file.turns,
-        )
+        setup = setup_of(task, scene, task.actor)
         briefs = briefs_of(task, scene)
         seq = 1 + [party for party, _text in briefs].index(task.actor)
         salt = own_salt(self._secret, run.opened.nonce, task.actor, "brief", seq, "part")

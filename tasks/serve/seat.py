@@ -288,8 +288,8 @@ class HostedPlay(Schedule):
             self.writer.seal("abandoned", environment_note)
             return "abandoned"
 
-    def _ask(self, asked: Asked) -> Said | Answer:
-        call = self._seat.ask(self, asked, self._turns + 1)
+    def _ask(self, party: str, asked: Asked) -> Said | Answer:
+        call = self._seat.ask(self, asked, self._sides[party].turns + 1)
         if call.leaving is not None:
             self.own, self.said = [], _shown(None)
             return Answer(end="agent_stopped")
@@ -371,11 +371,12 @@ class HostedPlay(Schedule):
             raise Fault(403, "signature.invalid", what, "sign DSSE's PAE of the request type and the payload")
 
     def _noted(self, said: Said) -> Said:
-        last, heard = self._last, len(self._inbox)
+        side = self._sides[self.party]
+        last, heard = side.last, len(side.inbox)
         super()._noted(said)
-        if self._last is not last and self._last is not None:
-            self._seat.view.append(dict(self._last))
-        self._seat.view += map(dict, self._inbox[heard:])
+        if side.last is not last and side.last is not None:
+            self._seat.view.append(dict(side.last))
+        self._seat.view += map(dict, side.inbox[heard:])
         self._seat.ring()
         return said
 

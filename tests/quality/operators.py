@@ -136,7 +136,7 @@ def operate(keeper: Keeper, deviation: Deviation, trial: int = 0) -> str:
     player = deviation.agent() if deviation.agent else agent
     plan = Plan(
         world=TASK.ref,
-        seats=seats_of(TASK, player),
+        seats=seats_of(TASK, {TASK.actor: player}),
         seed=seed,
         origin=Origin(custody="played", source=None),
         task=TaskRef(case=CASE, digest=task_blob(text).digest, id=TASK.file.id),

@@ -97,7 +97,7 @@ def test_what_differs_gives_another_run() -> None:
 
 
 def test_who_plays_is_stated() -> None:
-    seats = seats_of(TASK, Says(name="someone"))
+    seats = seats_of(TASK, {TASK.actor: Says(name="someone")})
     assert [
         ("buyer", "buyer", "someone"),
         ("merchant", "merchant", "script"),
