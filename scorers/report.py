@@ -44,7 +44,7 @@ OVER: dict[Basis, str] = {
 def document_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> dict[str, Any]:
     """The report as JSON: the runs with their fixed fields, and the summary."""
     summary, comparison = summarize(scores, sets), compare(scores)
-    notes = {"notes": [*_comparison_notes(comparison), *_notes(summary)]}
+    notes = {"notes": [*comparison_notes(comparison), *_notes(summary)]}
     return {
         "runs": [score.document() for score in scores],
         "summary": {**_summary(summary), **comparison.document(), **notes},
@@ -96,16 +96,13 @@ def points(value: Fraction) -> str:
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
-    left_out: dict[str, list[dict[str, str | None]]] = {name: [] for name in OUTCOMES if name != "scored"}
-    for score in summary.left_out:
-        left_out[score.outcome].append({"run": score.run, "reason": score.reason})
     return {
         "predicates_id": _one(summary.predicates),
         "scorer": _one(summary.scorers),
         "opened": summary.opened,
         "sealed": summary.sealed,
         "scored": summary.scored,
-        "left_out": left_out,
+        "left_out": left_out(summary.left_out),
         "mean": summary.headline and summary.headline.document(),
         "mean_without_errors": summary.without_errors and summary.without_errors.document(),
         "mean_with_unscored_at_0": summary.with_unscored and summary.with_unscored.document(),
@@ -123,6 +120,15 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "labelled": sum(len(label.runs) for label in summary.labels),
         "imported": summary.imported,
     }
+
+
+def left_out(scores: Iterable[Score]) -> dict[str, list[dict[str, str | None]]]:
+    """The runs that have no score, by outcome, as JSON."""
+    found: dict[str, list[dict[str, str | None]]] = {name: [] for name in OUTCOMES if name != "scored"}
+    for score in scores:
+        if score.outcome != "scored":
+            found[score.outcome].append({"run": score.run, "reason": score.reason})
+    return found
 
 
 def _share(share: Share) -> dict[str, Any]:
@@ -168,21 +174,25 @@ def _counted(opened: int, sealed: int, scored: int) -> str:
 
 def _comparison_remarks(comparison: Comparison) -> Iterator[str]:
     """Each trial that was not paired, and each cell that ends k, by name."""
-    said: set[str] = set()
-    for gap in comparison.gaps:
-        for each in gap.unpaired:
-            line = f"unpaired, {difference(gap)}: {each.place.name}, {each.why}"
-            if line not in said:
-                said.add(line)
-                yield line
+    yield from unpaired(comparison)
     for trials in comparison.repeats:
         if trials.short:
             which = f"{trials.label}, {OVER[trials.basis]}"
             yield f"{which}: k ends at {trials.fewest}, the fewest trials, of {', '.join(trials.short)}"
-    yield from _comparison_notes(comparison)
+    yield from comparison_notes(comparison)
 
 
-def _comparison_notes(comparison: Comparison) -> Iterator[str]:
+def unpaired(comparison: Comparison) -> Iterator[str]:
+    """Each trial that was not paired, once."""
+    lines = (
+        f"unpaired, {difference(gap)}: {each.place.name}, {each.why}"
+        for gap in comparison.gaps
+        for each in gap.unpaired
+    )
+    yield from dict.fromkeys(lines)
+
+
+def comparison_notes(comparison: Comparison) -> Iterator[str]:
     """What the numbers of a comparison rest on."""
     gaps = [gap for gap in comparison.gaps if gap.basis == "scored"]
     if len(gaps) > 1 and len({gap.first for gap in gaps}) == 1:
@@ -258,7 +268,7 @@ def _comparison_tables(comparison: Comparison) -> Iterator[Table]:
     if comparison.repeats:
         yield _trial_table(comparison)
     if comparison.gaps:
-        yield _gap_table(comparison)
+        yield gap_table(comparison.gaps)
 
 
 def _agent_table(comparison: Comparison) -> Table:
@@ -284,9 +294,10 @@ def _trial_table(comparison: Comparison) -> Table:
     return Table(heads, rows, _NAMES, "Trials")
 
 
-def _gap_table(comparison: Comparison) -> Table:
+def gap_table(gaps: Iterable[Gap]) -> Table:
+    """Differences, a row each."""
     rows: list[tuple[str, ...]] = []
-    for gap in comparison.gaps:
+    for gap in gaps:
         mean, smallest = (
             "–" if each is None else stats.decimal(each, 1) for each in (gap.mean, gap.smallest)
         )
