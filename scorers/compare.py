@@ -78,6 +78,11 @@ class Rate(NamedTuple):
     value: Fraction
     interval: stats.Interval | None
 
+    def document(self) -> dict[str, Any]:
+        """The mean as JSON."""
+        low, high = stats.ends(self.interval, 4)
+        return {"exact": exact(self.value), "rate": stats.decimal(self.value, 4), "low": low, "high": high}
+
 
 class Chance(NamedTuple):
     """How surely a cell is passed by one of ``k`` trials, and by all of them."""
@@ -114,8 +119,9 @@ class Unpaired(NamedTuple):
 class Gap(NamedTuple):
     """How much more the first agent was worth than the second, out of 1,000, over ``pairs`` of places.
 
-    ``interval`` ends at −1,000 and 1,000, ``smallest`` is the gap that could
-    have been seen: None where no two tasks differ, which shows no error.
+    ``won`` are the places at which it was worth more, ``lost`` those at which
+    it was worth less. ``interval`` ends at −1,000 and 1,000, ``smallest`` is the
+    gap that could have been seen: None where no two tasks differ, which shows no error.
     """
 
     first: str
@@ -123,6 +129,8 @@ class Gap(NamedTuple):
     basis: Basis
     pairs: int
     tasks: int
+    won: int
+    lost: int
     mean: Fraction | None
     interval: stats.Interval | None
     smallest: Fraction | None
@@ -148,15 +156,15 @@ class Comparison(NamedTuple):
 
 def compare(scores: Sequence[Score]) -> Comparison:
     """What these scores say of the agents behind them."""
-    groups = _groups(scores)
-    repeats = [found for label, runs in groups for found in _repeats(label, runs)]
-    named = [(label, runs) for label, runs in groups if runs[0].agent is not None]
+    agents = groups(scores)
+    repeats = [found for label, runs in agents for found in _repeats(label, runs)]
+    named = [(label, runs) for label, runs in agents if runs[0].agent is not None]
     pairs = list(combinations(named, 2))
     if len(named) > ALL_PAIRS:
         pairs = pairs[: len(named) - 1]
     return Comparison(
-        standings=tuple(_standing(*group) for group in groups) if pairs else (),
-        repeats=tuple(repeats) if any(_tried_again(runs) for _, runs in groups) else (),
+        standings=tuple(_standing(*group) for group in agents) if pairs else (),
+        repeats=tuple(repeats) if any(_tried_again(runs) for _, runs in agents) else (),
         gaps=tuple(gap for first, second in pairs for gap in _gaps(first, second)),
     )
 
@@ -168,7 +176,7 @@ def place_of(score: Score) -> Place:
     return Place(score.task, score.task_digest, score.case, score.trial or 0)
 
 
-def _groups(scores: Iterable[Score]) -> list[Group]:
+def groups(scores: Iterable[Score]) -> list[Group]:
     """The runs of each agent under its label, by label; those of which no agent is known come last."""
     agents: dict[str, Agent] = {}
     runs: dict[str, list[Score]] = {}
@@ -178,8 +186,8 @@ def _groups(scores: Iterable[Score]) -> list[Group]:
             agents[key] = score.agent
         runs.setdefault(key, []).append(score)
     order = sorted((label, key) for key, label in _labels(agents).items())
-    groups = [(label, runs[key]) for label, key in order]
-    return [*groups, (_UNKNOWN, runs[""])] if "" in runs else groups
+    known = [(label, runs[key]) for label, key in order]
+    return [*known, (_UNKNOWN, runs[""])] if "" in runs else known
 
 
 def _labels(agents: Mapping[str, Agent]) -> dict[str, str]:
@@ -248,10 +256,11 @@ def _chance(k: int, cells: Sequence[Sequence[Score]]) -> Chance:
     one, every = (
         [share(passes, trials, k) for passes, trials in counts] for share in (stats.pass_at, stats.pass_all)
     )
-    return Chance(k, _rate(one, clusters), _rate(every, clusters))
+    return Chance(k, rate(one, clusters), rate(every, clusters))
 
 
-def _rate(values: list[Fraction], clusters: list[str]) -> Rate:
+def rate(values: list[Fraction], clusters: list[str]) -> Rate:
+    """The mean of one share or more, those of one cluster hanging together."""
     return Rate(stats.mean(values), _interval(values, clusters, 0, 1))
 
 
@@ -289,6 +298,8 @@ def _gap(
         *of,
         pairs=len(values),
         tasks=len(set(clusters)),
+        won=sum(value > 0 for value in values),
+        lost=sum(value < 0 for value in values),
         mean=stats.mean(values) if values else None,
         interval=_interval(values, clusters, -FULL, FULL),
         smallest=stats.smallest_gap(values, clusters) if values else None,
@@ -321,15 +332,10 @@ def _standing_document(standing: Standing) -> dict[str, Any]:
 
 def _repeats_document(repeats: Repeats) -> dict[str, Any]:
     chances = [
-        {"k": chance.k, "pass_at": _rate_document(chance.one), "pass_all": _rate_document(chance.every)}
+        {"k": chance.k, "pass_at": chance.one.document(), "pass_all": chance.every.document()}
         for chance in repeats.chances
     ]
     return {**repeats._asdict(), "chances": chances}
-
-
-def _rate_document(rate: Rate) -> dict[str, Any]:
-    low, high = stats.ends(rate.interval, 4)
-    return {"exact": exact(rate.value), "rate": stats.decimal(rate.value, 4), "low": low, "high": high}
 
 
 def _gap_document(gap: Gap) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from .compare import ALL_PAIRS, Comparison, Gap, compare
 from .predicates import FULL, PredicateSet
 from .score import OUTCOMES, Score
 from .summary import Basis, Count, Row, Share, Summary, summarize
+from .tables import Table, aligned, bullets, escaped, markdown
 
 CUSTODY: Final = "signatures of imported runs prove custody since the import, not authorship"
 CONDUCT: Final = "conduct unchecked: nothing says that briefs and scripted parties were as the task says"
@@ -31,21 +32,19 @@ SMALLEST: Final = "smallest gap: told from 0 in 80 % of repetitions, two-sided a
 EACH: Final = "each difference stands for itself: of many, some lie beyond their interval by chance"
 
 _SHORT = 12
-_ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~"})
+_NAMES: Final = frozenset({0, 1})  # the first two columns of most tables are words
 
-_OVER: dict[Basis, str] = {
+OVER: dict[Basis, str] = {
     "scored": "scored runs",
     "without_errors": "without errors",
     "with_unscored_at_0": "open, abandoned at 0",
 }
 
-Table = list[tuple[str, ...]]
-
 
 def document_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> dict[str, Any]:
     """The report as JSON: the runs with their fixed fields, and the summary."""
     summary, comparison = summarize(scores, sets), compare(scores)
-    notes = {"notes": [*_comparison_notes(comparison), *_notes(summary)]}
+    notes = {"notes": [*comparison_notes(comparison), *_notes(summary)]}
     return {
         "runs": [score.document() for score in scores],
         "summary": {**_summary(summary), **comparison.document(), **notes},
@@ -56,10 +55,10 @@ def text_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> str:
     """The report as text for a terminal, ended by a line end."""
     summary, comparison = summarize(scores, sets), compare(scores)
     blocks = [
-        _aligned(_run_rows(scores), left=(0, 1, 2, 5)),
+        aligned(_run_table(scores)),
         "\n".join([*_headlines(summary), *_agents(comparison)]),
-        *(_aligned(rows, left) for _, rows, left in _comparison_tables(comparison)),
-        _aligned(_predicate_rows(summary), left=(0, 1)),
+        *map(aligned, _comparison_tables(comparison)),
+        aligned(_predicate_table(summary)),
         "\n".join([*_comparison_remarks(comparison), *_remarks(summary)]),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -69,18 +68,14 @@ def markdown_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> str:
     """The report as a Markdown document, ended by a line end."""
     summary, comparison = summarize(scores, sets), compare(scores)
     blocks = [
-        f"# {_escaped(_title(sets))}",
-        _bullets([*_headlines(summary), *_agents(comparison)]),
+        f"# {escaped(_title(sets))}",
+        bullets([*_headlines(summary), *_agents(comparison)]),
         *(
-            f"## {title}\n\n{_markdown(rows, left)}"
-            for title, rows, left in _comparison_tables(comparison)
+            f"## {table.title}\n\n{markdown(table)}"
+            for table in (*_comparison_tables(comparison), _predicate_table(summary), _run_table(scores))
         ),
-        "## Predicates",
-        _markdown(_predicate_rows(summary), left=(0, 1)),
-        "## Runs",
-        _markdown(_run_rows(scores), left=(0, 1, 2, 5)),
         "## Remarks",
-        _bullets([*_comparison_remarks(comparison), *_remarks(summary)]),
+        bullets([*_comparison_remarks(comparison), *_remarks(summary)]),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -101,16 +96,13 @@ def points(value: Fraction) -> str:
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
-    left_out: dict[str, list[dict[str, str | None]]] = {name: [] for name in OUTCOMES if name != "scored"}
-    for score in summary.left_out:
-        left_out[score.outcome].append({"run": score.run, "reason": score.reason})
     return {
         "predicates_id": _one(summary.predicates),
         "scorer": _one(summary.scorers),
         "opened": summary.opened,
         "sealed": summary.sealed,
         "scored": summary.scored,
-        "left_out": left_out,
+        "left_out": left_out(summary.left_out),
         "mean": summary.headline and summary.headline.document(),
         "mean_without_errors": summary.without_errors and summary.without_errors.document(),
         "mean_with_unscored_at_0": summary.with_unscored and summary.with_unscored.document(),
@@ -128,6 +120,15 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "labelled": sum(len(label.runs) for label in summary.labels),
         "imported": summary.imported,
     }
+
+
+def left_out(scores: Iterable[Score]) -> dict[str, list[dict[str, str | None]]]:
+    """The runs that have no score, by outcome, as JSON."""
+    found: dict[str, list[dict[str, str | None]]] = {name: [] for name in OUTCOMES if name != "scored"}
+    for score in scores:
+        if score.outcome != "scored":
+            found[score.outcome].append({"run": score.run, "reason": score.reason})
+    return found
 
 
 def _share(share: Share) -> dict[str, Any]:
@@ -173,21 +174,25 @@ def _counted(opened: int, sealed: int, scored: int) -> str:
 
 def _comparison_remarks(comparison: Comparison) -> Iterator[str]:
     """Each trial that was not paired, and each cell that ends k, by name."""
-    said: set[str] = set()
-    for gap in comparison.gaps:
-        for each in gap.unpaired:
-            line = f"unpaired, {_difference(gap)}: {each.place.name}, {each.why}"
-            if line not in said:
-                said.add(line)
-                yield line
+    yield from unpaired(comparison)
     for trials in comparison.repeats:
         if trials.short:
-            which = f"{trials.label}, {_OVER[trials.basis]}"
+            which = f"{trials.label}, {OVER[trials.basis]}"
             yield f"{which}: k ends at {trials.fewest}, the fewest trials, of {', '.join(trials.short)}"
-    yield from _comparison_notes(comparison)
+    yield from comparison_notes(comparison)
 
 
-def _comparison_notes(comparison: Comparison) -> Iterator[str]:
+def unpaired(comparison: Comparison) -> Iterator[str]:
+    """Each trial that was not paired, once."""
+    lines = (
+        f"unpaired, {difference(gap)}: {each.place.name}, {each.why}"
+        for gap in comparison.gaps
+        for each in gap.unpaired
+    )
+    yield from dict.fromkeys(lines)
+
+
+def comparison_notes(comparison: Comparison) -> Iterator[str]:
     """What the numbers of a comparison rest on."""
     gaps = [gap for gap in comparison.gaps if gap.basis == "scored"]
     if len(gaps) > 1 and len({gap.first for gap in gaps}) == 1:
@@ -235,103 +240,82 @@ def _notes(summary: Summary) -> Iterator[str]:
         yield f"scorer{of} {scorer}"
 
 
-def _run_rows(scores: Iterable[Score]) -> Table:
-    rows: Table = [("run", "task", "case", "score", "recorded", "remark")]
+def _run_table(scores: Iterable[Score]) -> Table:
+    rows: list[tuple[str, ...]] = []
     for score in scores:
         value = score.outcome if score.value is None else points(score.value)
         recorded = "–" if score.recorded is None else points(score.recorded * FULL)
         remark = [*(["differs"] if score.agrees is False else []), *([score.label] if score.label else [])]
         row = (score.run[:_SHORT], score.task or "–", score.case or "–", value, recorded, "; ".join(remark))
         rows.append(row)
-    return rows
+    heads = ("run", "task", "case", "score", "recorded", "remark")
+    return Table(heads, rows, frozenset({0, 1, 2, 5}), "Runs")
 
 
-def _predicate_rows(summary: Summary) -> Table:
-    rows: Table = [("predicate", "stage", "weight", "held", "in part", "failed", "error", "undecided")]
+def _predicate_table(summary: Summary) -> Table:
+    rows: list[tuple[str, ...]] = []
     for row in summary.rows:
         counts = (row.weight, row.held, row.in_part, row.failed, row.errors, row.undecided)
         rows.append((f"{row.id}{' (local)' if row.local else ''}", row.stage, *map(str, counts)))
-    return rows
+    heads = ("predicate", "stage", "weight", "held", "in part", "failed", "error", "undecided")
+    return Table(heads, rows, _NAMES, "Predicates")
 
 
-def _comparison_tables(comparison: Comparison) -> Iterator[tuple[str, Table, Sequence[int]]]:
-    """Each table that says something: its title, its rows, and which columns are words."""
+def _comparison_tables(comparison: Comparison) -> Iterator[Table]:
+    """Each table that says something."""
     if comparison.standings:
-        yield "Agents", _agent_rows(comparison), (0, 1)
+        yield _agent_table(comparison)
     if comparison.repeats:
-        yield "Trials", _trial_rows(comparison), (0, 1)
+        yield _trial_table(comparison)
     if comparison.gaps:
-        yield "Differences", _gap_rows(comparison), (0, 1)
+        yield gap_table(comparison.gaps)
 
 
-def _agent_rows(comparison: Comparison) -> Table:
-    rows: Table = [("agent", "over", "runs", "tasks", "mean", "95 % interval")]
+def _agent_table(comparison: Comparison) -> Table:
+    rows: list[tuple[str, ...]] = []
     for agent in comparison.standings:
         for basis, mean in agent.means:
             counts = (str(mean.runs), str(mean.tasks))
-            value, ends = stats.decimal(mean.value, 1), _span(mean.interval, 1)
-            rows.append((agent.label, _OVER[basis], *counts, value, ends))
-    return rows
+            value, ends = stats.decimal(mean.value, 1), span(mean.interval, 1)
+            rows.append((agent.label, OVER[basis], *counts, value, ends))
+    return Table(("agent", "over", "runs", "tasks", "mean", "95 % interval"), rows, _NAMES, "Agents")
 
 
-def _trial_rows(comparison: Comparison) -> Table:
-    head = ("agent", "over", "cells", "tasks", "k")
-    rows: Table = [(*head, "pass@k", "95 % interval", "pass^k", "95 % interval")]
+def _trial_table(comparison: Comparison) -> Table:
+    rows: list[tuple[str, ...]] = []
     for trials in comparison.repeats:
         for chance in trials.chances:
             counts = map(str, (trials.cells, trials.tasks, chance.k))
             one, every = (
-                (stats.decimal(rate.value, 3), _span(rate.interval, 3)) for rate in (chance.one, chance.every)
+                (stats.decimal(rate.value, 3), span(rate.interval, 3)) for rate in (chance.one, chance.every)
             )
-            rows.append((trials.label, _OVER[trials.basis], *counts, *one, *every))
-    return rows
+            rows.append((trials.label, OVER[trials.basis], *counts, *one, *every))
+    heads = ("agent", "over", "cells", "tasks", "k", "pass@k", "95 % interval", "pass^k", "95 % interval")
+    return Table(heads, rows, _NAMES, "Trials")
 
 
-def _gap_rows(comparison: Comparison) -> Table:
-    rows: Table = [("difference", "over", "pairs", "tasks", "mean", "95 % interval", "smallest gap")]
-    for gap in comparison.gaps:
+def gap_table(gaps: Iterable[Gap]) -> Table:
+    """Differences, a row each."""
+    rows: list[tuple[str, ...]] = []
+    for gap in gaps:
         mean, smallest = (
             "–" if each is None else stats.decimal(each, 1) for each in (gap.mean, gap.smallest)
         )
         counts = (str(gap.pairs), str(gap.tasks))
-        rows.append((_difference(gap), _OVER[gap.basis], *counts, mean, _span(gap.interval, 1), smallest))
-    return rows
+        rows.append((difference(gap), OVER[gap.basis], *counts, mean, span(gap.interval, 1), smallest))
+    heads = ("difference", "over", "pairs", "tasks", "mean", "95 % interval", "smallest gap")
+    return Table(heads, rows, _NAMES, "Differences")
 
 
-def _difference(gap: Gap) -> str:
+def difference(gap: Gap) -> str:
+    """What to call a difference."""
     return f"{gap.first} − {gap.second}"
 
 
-def _span(interval: stats.Interval | None, places: int) -> str:
+def span(interval: stats.Interval | None, places: int) -> str:
+    """An interval in a cell."""
     low, high = stats.ends(interval, places)
     return "–" if low is None else f"{low} to {high}"
-
-
-def _aligned(rows: Table, left: Sequence[int]) -> str:
-    """Columns two spaces apart: those of `left` begin, the others end, at one place."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if place in left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _markdown(rows: Table, left: Sequence[int]) -> str:
-    head, *body = [f"| {' | '.join(map(_escaped, row))} |" for row in rows]
-    rule = f"| {' | '.join('---' if place in left else '--:' for place in range(len(rows[0])))} |"
-    return "\n".join([head, rule, *body])
-
-
-def _bullets(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {_escaped(line)}" for line in lines)
-
-
-def _escaped(text: str) -> str:
-    return text.translate(_ESCAPED)
 
 
 def _between(interval: stats.Interval | None, places: int) -> str:

@@ -1,6 +1,6 @@
 """A task on one sheet: its parties, cases and predicates, what each mutation takes, what carelessness earns.
 
-    report ─► blocks of rows ─► aligned text · Markdown          report ─► one JSON document
+    report ─► tables ─► aligned text · Markdown          report ─► one JSON document
 
 The table of mutations has a row for each mutation; where cases differ, a row for
 each group of cases that lose alike. A cell is the credit left, `·` for all of it.
@@ -10,12 +10,13 @@ Not here: what is wrong with any of it (the findings).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from ...scorers.score import exact
+from ...scorers.tables import Table, aligned, bullets, escaped, markdown
 from ..format.task import OPERATOR
 from .bars import bars_of
 from .finding import decimal
@@ -28,28 +29,18 @@ if TYPE_CHECKING:
 FULL: Final = "·"
 """A cell of full credit."""
 
-_ESCAPED: Final = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~"})
-
-
-class Block(NamedTuple):
-    """A table: its column heads and rows. ``right`` are the places of columns of numbers."""
-
-    heads: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    right: frozenset[int] = frozenset()
-
 
 def text_of(task: Task, report: Report) -> str:
     """The sheet as text for a terminal."""
     head = f"{task.file.id}  {task.file.title}\n{', '.join(_facts(task))}\ntools: {', '.join(task.tools)}"
-    return "\n\n".join([head, *map(_aligned, blocks_of(task, report))]) + "\n"
+    return "\n\n".join([head, *map(aligned, tables_of(task, report))]) + "\n"
 
 
 def markdown_of(task: Task, report: Report) -> str:
     """The sheet as Markdown."""
-    facts = [f"- {_escaped(fact)}" for fact in (*_facts(task), f"tools: {', '.join(task.tools)}")]
-    head = f"# {_escaped(task.file.id)}: {_escaped(task.file.title)}\n\n" + "\n".join(facts)
-    return "\n\n".join([head, *map(_table, blocks_of(task, report))]) + "\n"
+    head = f"# {escaped(task.file.id)}: {escaped(task.file.title)}"
+    facts = bullets([*_facts(task), f"tools: {', '.join(task.tools)}"])
+    return "\n\n".join([head, facts, *map(markdown, tables_of(task, report))]) + "\n"
 
 
 def document_of(task: Task, report: Report) -> dict[str, Any]:
@@ -74,7 +65,7 @@ def document_of(task: Task, report: Report) -> dict[str, Any]:
                 "case": case,
                 "parameters": _parameters(run),
                 "acts": len(run.own),
-                "score": _exact(run.points),
+                "score": exact(run.points),
             }
             for case, run in references.items()
         ],
@@ -87,8 +78,8 @@ def document_of(task: Task, report: Report) -> dict[str, Any]:
             {
                 "mutation": run.name,
                 "case": run.case,
-                "score": _exact(run.points),
-                "lost": {name: _exact(run.credits[name]) for name in run.lost},
+                "score": exact(run.points),
+                "lost": {name: exact(run.credits[name]) for name in run.lost},
             }
             for run in _mutations(task, report)
         ],
@@ -96,8 +87,8 @@ def document_of(task: Task, report: Report) -> dict[str, Any]:
             {
                 "cheat": bar.name,
                 "most": bar.most,
-                "mean": _exact(bar.mean),
-                "by_case": {case: _exact(mean) for case, mean in bar.by_case.items()},
+                "mean": exact(bar.mean),
+                "by_case": {case: exact(mean) for case, mean in bar.by_case.items()},
             }
             for bar in bars_of(task, report.runs)
         ],
@@ -106,7 +97,7 @@ def document_of(task: Task, report: Report) -> dict[str, Any]:
     }
 
 
-def blocks_of(task: Task, report: Report) -> list[Block]:
+def tables_of(task: Task, report: Report) -> list[Table]:
     """The tables of the sheet; one without rows is left out."""
     parties = [(party, role, _player(task, party)) for party, role in task.roles.items()]
     predicates = [
@@ -115,14 +106,14 @@ def blocks_of(task: Task, report: Report) -> list[Block]:
     ]
     caps = [(name, str(cap.points)) for name, cap in task.predicates.caps.items()]
     found = [
-        Block(("party", "role", "played by"), parties),
+        Table(("party", "role", "played by"), parties, frozenset({0, 1, 2})),
         _cases(report),
-        Block(("predicate", "stage", "weight", "needs"), predicates, frozenset({2})),
-        Block(("cap", "points"), caps, frozenset({1})),
+        Table(("predicate", "stage", "weight", "needs"), predicates, frozenset({0, 1, 3})),
+        Table(("cap", "points"), caps, frozenset({0})),
         _kills(task, report),
         _cheats(task, report),
     ]
-    return [block for block in found if block.rows]
+    return [table for table in found if table.rows]
 
 
 def _facts(task: Task) -> list[str]:
@@ -132,7 +123,7 @@ def _facts(task: Task) -> list[str]:
     return [f"world {file.world}", f"actor {file.actor}", f"{file.turns} turns", *factor]
 
 
-def _cases(report: Report) -> Block:
+def _cases(report: Report) -> Table:
     references = _references(report)
     names = list(dict.fromkeys(name for run in references for name in _parameters(run)))
     rows = [
@@ -144,9 +135,12 @@ def _cases(report: Report) -> Block:
         )
         for run in references
     ]
-    columns = range(1, len(names) + 3)
-    numbers = {at for at in columns if all(row[at].lstrip("-").replace(".", "").isdigit() for row in rows)}
-    return Block(("case", *names, "acts", "reference"), rows, frozenset(numbers))
+    words = {
+        at
+        for at in range(len(names) + 3)
+        if at == 0 or not all(row[at].lstrip("-").replace(".", "").isdigit() for row in rows)
+    }
+    return Table(("case", *names, "acts", "reference"), rows, frozenset(words))
 
 
 def _references(report: Report) -> list[Rehearsal]:
@@ -160,7 +154,7 @@ def _parameters(run: Rehearsal) -> dict[str, Any]:
     return {name: value for name, value in run.staged.scene.case.items() if name != "id"}
 
 
-def _kills(task: Task, report: Report) -> Block:
+def _kills(task: Task, report: Report) -> Table:
     """Mutation by predicate; cases that lose alike share a row."""
     names = list(task.predicates.predicates)
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
@@ -171,7 +165,7 @@ def _kills(task: Task, report: Report) -> Block:
         (name, "all" if len(cases) == len(task.file.case) else ", ".join(cases), *cells)
         for (name, cells), cases in groups.items()
     ]
-    return Block(("mutation", "cases", "score", *names), rows, frozenset(range(2, len(names) + 3)))
+    return Table(("mutation", "cases", "score", *names), rows, frozenset({0, 1}))
 
 
 def _mutations(task: Task, report: Report) -> list[Rehearsal]:
@@ -179,7 +173,7 @@ def _mutations(task: Task, report: Report) -> list[Rehearsal]:
     return [run for name in task.mutations for run in played if run.name == name]
 
 
-def _cheats(task: Task, report: Report) -> Block:
+def _cheats(task: Task, report: Report) -> Table:
     cases = [case for case in task.file.case if any(run.case == case for run in report.runs)]
     rows = [
         (
@@ -190,7 +184,7 @@ def _cheats(task: Task, report: Report) -> Block:
         )
         for bar in bars_of(task, report.runs)
     ]
-    return Block(("cheat", "at most", "mean", *cases), rows, frozenset(range(1, len(cases) + 3)))
+    return Table(("cheat", "at most", "mean", *cases), rows, frozenset({0}))
 
 
 def _player(task: Task, party: str) -> str:
@@ -210,28 +204,3 @@ def _said(value: object) -> str:
     if isinstance(value, str):
         return value
     return "–" if value is None else msgspec.json.encode(value).decode()
-
-
-def _exact(value: Fraction) -> int | list[int]:
-    return value.numerator if value.denominator == 1 else [value.numerator, value.denominator]
-
-
-def _aligned(block: Block) -> str:
-    table = [block.heads, *block.rows]
-    widths = [max(len(row[at]) for row in table) for at in range(len(block.heads))]
-    lines: list[str] = []
-    for row in table:
-        sides = ["rjust" if at in block.right else "ljust" for at in range(len(row))]
-        cells = [getattr(cell, side)(width) for cell, side, width in zip(row, sides, widths, strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
-
-
-def _table(block: Block) -> str:
-    rule = ["---:" if at in block.right else "---" for at in range(len(block.heads))]
-    lines = [[*map(_escaped, block.heads)], rule, *([*map(_escaped, row)] for row in block.rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _escaped(text: str) -> str:
-    return " ".join(text.split()).translate(_ESCAPED)

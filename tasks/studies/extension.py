@@ -23,7 +23,7 @@ import msgspec
 from ...protocol.errors import UsageError, WorldError
 from ...protocol.world import Maker, StartRows, World, latest, register, world_of
 from ..play.environment import code_digest
-from .report import Claim, Report, Table, replay_claims
+from .report import Claim, Report, replay_claims, table_of
 from .stage import NAME, begin, beginning, found, ledger_at
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def study(folder: Path, extension: Extension) -> Report:
         runs=[each.run for each in done],
         figures={"cases": [_figures(each) for each in done]},
         tables=[
-            Table(
+            table_of(
                 ("case", "adds", "world", "rows", "actions", "as it should"),
                 [
                     (

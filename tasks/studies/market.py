@@ -23,7 +23,7 @@ from ...protocol.commerce.matching import OfferAcceptRanked
 from ...protocol.commerce.records import RecordSubmit
 from ...protocol.commerce.search import Filters, ListingSearch
 from .assignment import best_assignment, worth_of
-from .report import Claim, Report, Table, replay_claims
+from .report import Claim, Report, replay_claims, table_of
 from .stage import NAME, accepted, begin, beginning, found, ledger_at
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ...ledger.voice import Voice
     from ...protocol.tables import State
     from ...protocol.world import StartRows
+    from ...scorers.tables import Table
     from .stage import Beginning, Found
 
 BPS: Final = 10_000
@@ -272,7 +273,7 @@ def _pairs() -> list[list[int]]:
 
 def _sales(market: Market, sold: Mapping[str, str]) -> Table:
     refused = {each.split()[0] for each in market.refused}
-    return Table(
+    return table_of(
         ("buyer", "ranked", "bought", "price", "choice"),
         [
             (
@@ -292,7 +293,7 @@ def _sales(market: Market, sold: Mapping[str, str]) -> Table:
 def _shares(figures: Mapping[str, Any]) -> Table:
     welfare: int = figures["welfare"]
     of = {"of all 25 pairs": figures["optimum"], "of the 10 offered": figures["optimum_offered"]}
-    return Table(
+    return table_of(
         ("welfare, in cents", "reached", "optimum", "share"),
         [(name, str(welfare), str(best), per_cent(welfare, best)) for name, best in of.items()],
     )

@@ -17,7 +17,7 @@ from ...protocol.commerce.refunds import RefundApprove, RefundOpen
 from ...protocol.commerce.returns import ReturnAuthorize, ReturnReceive, ReturnRequest
 from ...protocol.commerce.search import ListingSearch
 from ...protocol.commerce.shipments import ShipmentScan
-from .report import Claim, Report, Table, replay_claims
+from .report import Claim, Report, replay_claims, table_of
 from .stage import NAME, SECRET, accepted, begin, beginning, found, ledger_at
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def study(folder: Path) -> Report:
         runs=[played],
         figures={"episodes": [each._asdict() for each in episodes], "balances": balances},
         tables=[
-            Table(
+            table_of(
                 ("episode", "acts", "records", "state left", "resumed in", "order", "payment"),
                 [
                     (

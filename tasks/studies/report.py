@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...scorers.tables import Table, aligned, markdown
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -25,13 +27,6 @@ class Claim(NamedTuple):
     claim: str
     holds: bool
     told: str
-
-
-class Table(NamedTuple):
-    """Figures for people: columns, and rows of words."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
 
 
 class Report(NamedTuple):
@@ -49,6 +44,11 @@ class Report(NamedTuple):
     def holds(self) -> bool:
         """Whether all that was to be shown was."""
         return all(claim.holds for claim in self.claims)
+
+
+def table_of(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+    """Figures for people: the first column says of what, the others end at one place."""
+    return Table(heads, rows, frozenset({0}))
 
 
 def replay_claims(runs: Sequence[Played], again: Sequence[str | None]) -> list[Claim]:
@@ -77,7 +77,7 @@ def text_of(report: Report) -> str:
     lines = [report.title, ""]
     lines += [f"{'ok' if one.holds else 'NOT'}  {one.claim}: {one.told}" for one in report.claims]
     for table in (*report.tables, *_runs(report)):
-        lines += ["", *_aligned(table)]
+        lines += ["", aligned(table)]
     lines += ["", *report.notes] if report.notes else []
     return "\n".join(lines) + "\n"
 
@@ -90,8 +90,7 @@ def markdown_of(report: Report) -> str:
         for one in report.claims
     ]
     for table in (*report.tables, *_runs(report)):
-        lines += ["", f"| {' | '.join(table.columns)} |", f"|{' --- |' * len(table.columns)}"]
-        lines += [f"| {' | '.join(row)} |" for row in table.rows]
+        lines += ["", markdown(table)]
     for note in report.notes:
         lines += ["", note]
     return "\n".join(lines) + "\n"
@@ -102,17 +101,4 @@ def _runs(report: Report) -> list[Table]:
         (run.run[:_SHORT], str(run.records), (run.root or "none")[:_SHORT], run.state[:_SHORT])
         for run in report.runs
     ]
-    return [Table(("run", "records", "run root", "state root"), rows)] if rows else []
-
-
-def _aligned(table: Table) -> list[str]:
-    """The columns side by side: the first to the left, the others to the right."""
-    cells = [table.columns, *table.rows]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(table.columns))]
-    return [
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
+    return [table_of(("run", "records", "run root", "state root"), rows)] if rows else []

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...ledger.voice import Voice
 from ...protocol.draws import seed_of
-from .report import Claim, Report, Table, replay_claims
+from .report import Claim, Report, replay_claims, table_of
 from .sparse_market import (
     CANDIDATES,
     MOST,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...ledger.audited import Audit
+    from ...scorers.tables import Table
 
 SIZES: Final = (10, 100, 1_000)
 SEEDS: Final = 3
@@ -172,7 +173,7 @@ def _figures(trials: Sequence[Trial], size: int) -> dict[str, Any]:
 
 
 def _phases(trials: Sequence[Trial], sizes: Sequence[int]) -> Table:
-    return Table(
+    return table_of(
         ("buyers = merchants", "pairs", "offers", *PHASES, "together"),
         [
             (
@@ -190,7 +191,7 @@ def _phases(trials: Sequence[Trial], sizes: Sequence[int]) -> Table:
 
 def _signatures(trials: Sequence[Trial], sizes: Sequence[int]) -> Table:
     columns = ("signed_settle", "signed_verify", "sign_alone", "verify_alone")
-    return Table(
+    return table_of(
         (
             "buyers = merchants",
             "settle, signed",

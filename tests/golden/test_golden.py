@@ -105,7 +105,7 @@ def checkpoints(ledger: Path) -> list[str]:
 
 MARKETS = {
     "retail": Market("retail", (), recorded_roots, "compat.db", (0, 1)),
-    "commerce": Market("commerce", (NO_PROMISE,), played_roots, "commerce.db", (1, 5)),
+    "commerce": Market("commerce", (NO_PROMISE,), played_roots, "commerce.db", (1, 4)),
 }
 
 

@@ -380,7 +380,7 @@ OF_TASK = (
     Forgery("Open", "the seed", _body("open", "seed", value="0" * 64)),
     Forgery("Open", "the trial", _body("open", "trial", value=1)),
     Forgery("Open", "the task's id", _body("open", "task", "id", value="t7.other")),
-    Forgery("Open", "the task's case", _body("open", "task", "case", value="untouched")),
+    Forgery("Open", "the task's case", _body("open", "task", "case", value="fully_refunded")),
     Forgery("Open", "the task's file: what predicates weigh", _weights),
     Forgery("Open", "a party's role", _body("open", "parties", 0, "role", value="merchant"), again=True),
     Forgery("Open", "an agent's name", _body("open", "parties", 1, "agent", "name", value="a9")),

@@ -94,16 +94,16 @@ def test_the_same_file_gives_the_same_findings() -> None:
 
 def test_every_kind_of_run_is_played_in_every_case() -> None:
     report = lint(T7)
-    assert ["trial 0"] == names(report, "reference", "untouched")
+    assert ["trial 0"] == names(report, "reference", "part_refunded")
     harmless = ["reads", "slip", "misspelt", "twice", "swap 1", "swap 2"]
-    assert harmless == names(report, "variation", "untouched")
+    assert harmless == names(report, "variation", "part_refunded")
     assert "tries_to_pay_all" in names(report, "mutation", "fully_refunded")
-    assert "tries_to_pay_all" not in names(report, "mutation", "untouched")
+    assert "tries_to_pay_all" not in names(report, "mutation", "part_refunded")
     careless = {"idle", "first_offer", "always_refuse", "flood_then_first", "flood_then_refuse"}
     careless.add("random_legal.0")
-    assert careless <= set(names(report, "built-in", "untouched"))
+    assert careless <= set(names(report, "built-in", "part_refunded"))
     # The reference never approves in this case, so there is no number of it to move.
-    assert "jitter.approve.amount+1" in names(report, "built-in", "untouched")
+    assert "jitter.approve.amount+1" in names(report, "built-in", "part_refunded")
     assert "jitter.approve.amount+1" not in names(report, "built-in", "fully_refunded")
 
 
@@ -118,7 +118,7 @@ def test_a_variation_by_which_the_reference_acts_otherwise_is_none() -> None:
 
 def test_variations_need_turns() -> None:
     report = lint(changed(T7, ('factor = "refunded"', 'factor = "refunded"\nturns = 6')))
-    assert ["swap 1", "swap 2"] == names(report, "variation", "untouched")
+    assert ["swap 1", "swap 2"] == names(report, "variation", "part_refunded")
 
 
 def test_a_task_that_draws_has_its_reference_played_in_more_trials() -> None:
@@ -146,7 +146,7 @@ CENT_LESS = 'set = { amount = "=owed - 1" }'
         ([], [("let.claim", 'let.one = "1"\nlet.claim'), (CENT_LESS, 'set = { amount = "=owed - one" }')]),
         ([], [(CENT_LESS, 'let = { owed = "payment.captured - payment.refunded - 1" }')]),
         (["mutation.pays_a_cent_less.let.spare"], [(CENT_LESS, f'let = {{ spare = "1" }}, {CENT_LESS}')]),
-        (["case.untouched.spare"], [('who = "Mira"', 'spare = 1, who = "Mira"')]),
+        (["case.part_refunded.spare"], [('who = "Noor"', 'spare = 1, who = "Noor"')]),
     ],
 )
 def test_a_name_is_used_where_anything_asks_for_it(unused: list[str], changes: list[tuple[str, str]]) -> None:
@@ -188,11 +188,12 @@ def test_a_factor_by_which_runs_are_judged_otherwise_does_something() -> None:
 
 
 def test_an_alternative_is_played_in_its_cases() -> None:
-    steps = T7[T7.index("step = [\n") : T7.index("]\n", T7.index("step = [\n")) + 2]
-    lets = "".join(line + "\n" for line in T7.splitlines() if line.startswith("let."))
-    report = lint(f'{T7}\n[alternative.same]\ncases = ["untouched"]\n{lets}{steps}')
-    assert ["same"] == names(report, "alternative", "untouched")
-    assert [] == names(report, "alternative", "fully_refunded")
+    at = T7.index("step = [\n")
+    steps = T7[at : T7.index("]\n", at) + 2]
+    lets = "".join(line + "\n" for line in T7[:at].splitlines() if line.startswith("let."))
+    report = lint(f'{T7}\n[alternative.same]\ncases = ["part_refunded"]\n{lets}{steps}')
+    assert ["reads_last", "same"] == names(report, "alternative", "part_refunded")
+    assert ["reads_last"] == names(report, "alternative", "fully_refunded")
     assert () == report.errors
 
 

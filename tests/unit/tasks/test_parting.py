@@ -47,7 +47,7 @@ def runs(store: Store, folder: Path) -> dict[str, Audit]:
         "cheat": play(store, BUYER, "linear", "cheat:takes_the_first_ask"),
         "blabs": play(store, BUYER, "linear", "mutation:names_its_limit"),
         "boulware": play(store, BUYER, "boulware"),
-        "refund": play(store, "t7.merchant_refund", "untouched"),
+        "refund": play(store, "t7.merchant_refund", "part_refunded"),
     }
 
 

@@ -14,10 +14,10 @@ from tollbook.tasks.studies import market, persistence, sparse, sparse_market, s
 from tollbook.tasks.studies.report import (
     Claim,
     Report,
-    Table,
     document_of,
     markdown_of,
     replay_claims,
+    table_of,
     text_of,
 )
 from tollbook.tasks.studies.stage import Played
@@ -151,7 +151,7 @@ def test_a_report_in_three_forms() -> None:
         claims=(Claim("it is hot", holds=True, told="80"), Claim("it is sweet", holds=False, told="0 lumps")),
         runs=[PLAYED],
         figures={"cups": 2},
-        tables=[Table(("cup", "ml"), [("small", "90"), ("a", "1,000")])],
+        tables=[table_of(("cup", "ml"), [("small", "90"), ("a", "1,000")])],
         notes=("Drunk at once.",),
     )
     assert not report.holds
@@ -177,7 +177,7 @@ def test_a_report_in_three_forms() -> None:
         "- **does not hold**: it is sweet (0 lumps)",
         "",
         "| cup | ml |",
-        "| --- | --- |",
+        "| --- | --: |",
         "| small | 90 |",
         "| a | 1,000 |",
     ] == markdown_of(report).splitlines()[:9]
