@@ -116,10 +116,9 @@ class World(ABC):
     (kinds that no agent is offered as a tool), ``clock`` (the kind by which the
     operator moves time on), and ``taking`` and ``refusing`` (kinds that accept,
     or turn down, what is there to decide; those furthest along first), which
-    careless policies use. A market that ``paces`` its runs says by `due` what
-    comes next, in place of the usual schedule; ``most_turns`` is then how often
-    a party may be asked. ``answers`` are what an `[oracle]` may ask the market
-    for, each worked out from the start rows alone.
+    careless policies use. ``most_turns`` is how often a party may be asked in
+    one run; ``answers`` are what an `[oracle]` may ask the market for, each
+    worked out from the start rows alone.
     """
 
     name: ClassVar[str]
@@ -135,7 +134,6 @@ class World(ABC):
     clock: ClassVar[str | None] = None
     taking: ClassVar[tuple[str, ...]] = ()
     refusing: ClassVar[tuple[str, ...]] = ()
-    paces: ClassVar[bool] = False
     most_turns: ClassVar[int] = 200
     answers: ClassVar[Mapping[str, Callable[[Facts], Any]]] = {}
 
@@ -158,22 +156,6 @@ class World(ABC):
     def tick(self, state: State) -> int:  # noqa: ARG002 - a market without a clock
         """The market's time."""
         return 0
-
-    def due(self, state: State) -> Due | None:
-        """What comes next in a market that paces its runs; None when they are over. Part of its version."""
-        raise NotImplementedError
-
-    def passing(self, party: str) -> msgspec.Struct:
-        """The operator's act in place of a party that, asked, did nothing that is allowed."""
-        raise NotImplementedError
-
-    def sight(self, state: State, party: str) -> Any:  # noqa: ANN401, ARG002 - plain JSON; nothing by default
-        """What a party is shown each time it is asked, in a market that paces its runs."""
-        return None
-
-    def understood(self, state: State, party: str, text: str) -> msgspec.Struct | None:  # noqa: ARG002
-        """The act that a party's own words come to, by the market's rule for words; None for none."""
-        return None
 
     def complete(self, rows: StartRows) -> StartRows:
         """Start rows as an author writes them, made whole: columns and rows that follow from the others.
@@ -236,6 +218,26 @@ class World(ABC):
     def _row_decoders(self) -> dict[str, msgspec.json.Decoder[Any]]:
         tables = {**self.tables, IDEMPOTENCY: Remembered}
         return {table: msgspec.json.Decoder(row) for table, row in tables.items()}
+
+
+class PacedWorld(World):
+    """A market that says itself what comes next, in place of the usual schedule: part of its version."""
+
+    @abstractmethod
+    def due(self, state: State) -> Due | None:
+        """What comes next; None when the run is over."""
+
+    @abstractmethod
+    def passing(self, party: str) -> msgspec.Struct:
+        """The operator's act in place of a party that, asked, did nothing that is allowed."""
+
+    @abstractmethod
+    def sight(self, state: State, party: str) -> Any:  # noqa: ANN401 - plain JSON
+        """What a party is shown each time it is asked."""
+
+    @abstractmethod
+    def understood(self, state: State, party: str, text: str) -> msgspec.Struct | None:
+        """The act that a party's own words come to, by the market's rule for words; None for none."""
 
 
 def _row_of(data: bytes, decoder: msgspec.json.Decoder[Row]) -> Row:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import Final
 
-from ...protocol.world import World
+from ...protocol.world import PacedWorld, World
 from ...scorers.lets import near
 from .faults import Faults
 from .file import TaskFile
@@ -72,10 +72,11 @@ def _check_roles(file: TaskFile, world: World, faults: Faults) -> None:
 
 def _check_players(file: TaskFile, world: World, faults: Faults) -> None:
     """Whether agents play whom they must: in a market that paces its runs everybody, else the actor alone."""
+    paces = isinstance(world, PacedWorld)
     for name, party in file.party.items():
-        if name == file.actor or world.paces == (party.plays is not None):
+        if name == file.actor or paces == (party.plays is not None):
             continue
-        if world.paces:
+        if paces:
             hint = 'say who plays it: `plays = "truthful"`'
             faults.note("task.party", f"party.{name}", "in this market everybody is asked in turn", hint)
         else:
@@ -84,7 +85,7 @@ def _check_players(file: TaskFile, world: World, faults: Faults) -> None:
     if file.turns > world.most_turns:
         problem = f"expected a whole number of at most {world.most_turns}, got the number `{file.turns}`"
         faults.note("task.type", "turns", problem, "write a number in that range")
-    for name in file.script if world.paces else ():
+    for name in file.script if paces else ():
         hint = "say who plays it instead: `plays`"
         faults.note("task.party", f"script.{name}", "in this market nobody answers", hint)
 

@@ -6,7 +6,7 @@
 
     ends     completed (`ends` holds) · turn_limit · agent_stopped · agent_failed
 
-A market that paces its runs (`World.paces`) says itself what comes next:
+A market that paces its runs (`PacedWorld`) says itself what comes next:
 
     due ─► a party is asked ─► its act      of which four weren't allowed, or none: the operator passes for it
         ─► the operator's act               until nothing is due
@@ -31,7 +31,7 @@ import msgspec
 from ...protocol.bodies import Outcome
 from ...protocol.canonical import MAX_DEPTH, MAX_PART_BYTES, Id, depth, encode
 from ...protocol.errors import CanonicalError
-from ...protocol.world import Operate, World, kind_of, part_fields
+from ...protocol.world import Operate, PacedWorld, World, kind_of, part_fields
 from ...scorers.acts import Watch
 from ...scorers.cel import activation, asked_by
 from ..format.task import OPERATOR, Task
@@ -128,7 +128,9 @@ class Schedule(ABC):
             said = self._answer(counterparty, None, None)
             if said is not None:
                 self._answers(said)
-        outcome, reason = self._paced_until_the_end() if self._world.paces else self._turns_until_the_end()
+        world = self._world
+        is_paced = isinstance(world, PacedWorld)
+        outcome, reason = self._paced_until_the_end(world) if is_paced else self._turns_until_the_end()
         self._desk.seal(outcome)
         silences = tuple(silence for each in self._scripts.values() for silence in each.silences)
         return Ending(outcome, reason, silences)
@@ -152,9 +154,9 @@ class Schedule(ABC):
             if self._world.clock is not None:
                 self._say(OPERATOR, self._world.kinds[self._world.clock](), None, None)
 
-    def _paced_until_the_end(self) -> tuple[Outcome, str | None]:
+    def _paced_until_the_end(self, world: PacedWorld) -> tuple[Outcome, str | None]:
         while True:
-            due = None if self._has_ended() else self._world.due(self._desk.state)
+            due = None if self._has_ended() else world.due(self._desk.state)
             if due is None:
                 return "completed", None
             if isinstance(due, Operate):
@@ -169,7 +171,7 @@ class Schedule(ABC):
                 assert said.end is not None, "an actor says something, or ends the run"
                 return said.end, said.reason
             else:
-                self._operate(self._world.passing(due.party))
+                self._operate(world.passing(due.party))
 
     def _operate(self, action: msgspec.Struct) -> None:
         self._tries = 0
@@ -187,7 +189,8 @@ class Schedule(ABC):
         if turns_left == 0:
             return None
         inbox, side.inbox = side.inbox, []
-        market = self._world.sight(self._desk.state, party)
+        world = self._world
+        market = world.sight(self._desk.state, party) if isinstance(world, PacedWorld) else None
         said = self._ask(party, Asked(self._tick(), turns_left, side.last, inbox, side.watch, market))
         if isinstance(said, Said):
             side.turns += 1
@@ -307,7 +310,7 @@ def setup_of(task: Task, scene: Scene, party: str) -> Setup:
         tools=tools_of(task.world, task.tools),
         others=[(other, role) for other, role in task.roles.items() if other != party],
         turns=task.file.turns,
-        words=task.world.paces,
+        words=isinstance(task.world, PacedWorld),
     )
 
 
@@ -332,8 +335,9 @@ def action_of(
     understands by them as things stand; words that hold no act, and acts that
     weren't offered, become `agent.unparsed`.
     """
-    if answer.act is None and answer.gave is not None and state is not None:
-        understood = task.world.understood(state, party, answer.gave)
+    world = task.world
+    if answer.act is None and answer.gave and state is not None and isinstance(world, PacedWorld):
+        understood = world.understood(state, party, answer.gave)
         if understood is not None:
             return understood, None
     fields = dict(answer.act or {})
