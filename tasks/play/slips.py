@@ -84,7 +84,7 @@ class Slips:
         return [
             _replaced(act, leaf.path, key)
             for leaf in self._leaves(act)
-            if leaf.table is not None
+            if leaf.table is not None and isinstance(leaf.value, str)
             for key in self._ids(leaf.table)
             if key != leaf.value
         ]
@@ -134,10 +134,11 @@ class Slips:
     def garbled(self, act: Formed) -> list[Answer]:
         """What the market can't take for the act."""
         tool = self._tools.get(act["kind"])
-        required = [] if tool is None else [name for name in tool.schema.get("required", ()) if name in act]
-        short = [{name: value for name, value in act.items() if name != field} for field in required[:1]]
+        required = () if tool is None else tool.schema.get("required", ())
+        named = [field for field in required if field in act]
+        short = [{name: value for name, value in act.items() if name != field} for field in named[:1]]
         numbers = [leaf for leaf in self._leaves(act) if type(leaf.value) is int]
-        texts = [_replaced(act, leaf.path, money_text(leaf.value)) for leaf in numbers[:1]]
+        texts = [_replaced(act, leaf.path, str(leaf.value)) for leaf in numbers[:1]]
         return [Answer(gave=_WORDS), *(Answer(act=each) for each in (*short, *texts))]
 
     def first_of(self, kinds: Sequence[str]) -> Formed | None:
