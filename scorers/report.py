@@ -56,7 +56,7 @@ def text_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> str:
     summary, comparison = summarize(scores, sets), compare(scores)
     blocks = [
         aligned(_run_table(scores)),
-        "\n".join([*_headlines(summary), *_agents(comparison)]),
+        "\n".join([*headlines(summary), *_agents(comparison)]),
         *map(aligned, _comparison_tables(comparison)),
         aligned(_predicate_table(summary)),
         "\n".join([*_comparison_remarks(comparison), *_remarks(summary)]),
@@ -69,7 +69,7 @@ def markdown_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> str:
     summary, comparison = summarize(scores, sets), compare(scores)
     blocks = [
         f"# {escaped(_title(sets))}",
-        bullets([*_headlines(summary), *_agents(comparison)]),
+        bullets([*headlines(summary), *_agents(comparison)]),
         *(
             f"## {table.title}\n\n{markdown(table)}"
             for table in (*_comparison_tables(comparison), _predicate_table(summary), _run_table(scores))
@@ -145,7 +145,8 @@ def _counts(counts: Iterable[Count]) -> list[dict[str, Any]]:
     return [count._asdict() for count in counts]
 
 
-def _headlines(summary: Summary) -> Iterator[str]:
+def headlines(summary: Summary) -> Iterator[str]:
+    """How many runs there are, and what they are worth; a line each."""
     yield _counted(summary.opened, summary.sealed, summary.scored)
     for name, mean in (
         ("mean score", summary.headline),
@@ -206,6 +207,11 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
 def _remarks(summary: Summary) -> Iterator[str]:
     for score in summary.left_out:
         yield f"left out: {score.run} is {score.outcome}: {score.reason}"
+    yield from remarks(summary)
+
+
+def remarks(summary: Summary) -> Iterator[str]:
+    """What there is to say of the runs, those that are left out aside; a line each."""
     for run in summary.disagree:
         yield f"differs from the recorded reward: {run}"
     for defect in summary.defects:

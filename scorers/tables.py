@@ -7,10 +7,13 @@ A cell is text already: how a number is written is for whoever made it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-_ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~"})
+_ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~&"})
+_MARK = re.compile(r"^(?=[+-](?: |$)|[ -]+$)|^[0-9]{1,9}(?=[.)](?: |$))")
+"""Where a line would begin a list or be a rule: before its sign, or after its number."""
 
 
 class Table(NamedTuple):
@@ -46,7 +49,11 @@ def markdown(table: Table) -> str:
 
 def bullets(lines: Iterable[str]) -> str:
     """A list in Markdown."""
-    return "\n".join(f"- {escaped(line)}" for line in lines)
+    return "\n".join(f"- {_MARK.sub(_put_off, escaped(line))}" for line in lines)
+
+
+def _put_off(mark: re.Match[str]) -> str:
+    return f"{mark[0]}\\"
 
 
 def escaped(text: str) -> str:
