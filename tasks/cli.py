@@ -42,6 +42,7 @@ VERBS: Final = {
     "check": "check",
     "study": "study",
     "score": "score",
+    "analyse": "analyse",
     "export": "export",
     "prove": "prove",
     "demo": "demo",

@@ -12,23 +12,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...protocol.errors import ScoreError, TollbookError, UsageError
-from ..console import PATH, Exit, counted, json_option, print_document, printable
+from ...protocol.errors import ScoreError, TollbookError
+from ..console import Exit, check_form, json_option, print_document, printable
+from ..scoring import exit_of, judge_of, runs_argument, scores_of, task_option
 from ..session import Session, pass_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from ...ledger.audit import Audit
     from ...scorers.receipt import Difference, Stated
     from ...scorers.score import Score
 
 
 @click.command()
-@click.argument("what", nargs=-1, metavar="[RUN… | FILE]")
-@click.option(
-    "--task", type=PATH, help="A task file, or predicates alone, instead of each run's own."
-)
+@runs_argument
+@task_option
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
 @json_option
 @pass_session
@@ -42,11 +40,10 @@ def command(
     signed, and what moved since the last one is shown.
     """
     from ...scorers.report import document_of, markdown_of, text_of  # noqa: PLC0415 - brings in CEL
-    from ..judging import Judge, read_judgement  # noqa: PLC0415 - as above
-    if as_json and markdown:
-        raise UsageError("usage.form", "`--json` and `--markdown` are two forms", "give one of them")
-    judge = Judge(None if task is None else read_judgement(task))
-    scores = [judge.score(audit) for audit in _audits(session, what, quiet=as_json)]
+
+    check_form(json=as_json, markdown=markdown)
+    judge = judge_of(task)
+    scores = scores_of(session, what, judge, quiet=as_json)
     moved, unkept = _receipts(session, what, scores)
     if as_json:
         document = document_of(scores, judge.sets)
@@ -56,7 +53,7 @@ def command(
     else:
         click.echo(text_of(scores, judge.sets), nl=False)
         _print_moved(moved)
-    return _exit(scores, unkept)
+    return exit_of(scores, unkept)
 
 
 def _receipts(
@@ -76,42 +73,6 @@ def _receipts(
         assert complaint is not None
         what_failed = f"the scores stand, but no receipt was kept: {complaint.text}"
         return [], ScoreError("receipt.unkept", what_failed, complaint.hint)
-
-
-def _audits(session: Session, what: Sequence[str], *, quiet: bool) -> Iterator[Audit]:
-    from ...ledger.verify import verify_bundle, verify_store  # noqa: PLC0415 - brings in the market
-    from ..play.conduct import with_conduct  # noqa: PLC0415 - brings in CEL
-    from ..progress import progress  # noqa: PLC0415 - the help needs none
-    from ..selection import bundle_of, naming, select  # noqa: PLC0415 - as above
-
-    bundle = bundle_of(what)
-    if bundle is not None:
-        with naming(bundle):
-            yield from verify_bundle(bundle, keep=True, further=with_conduct)
-        return
-    with session.store() as store:
-        runs = select(store, what)
-    with progress(len(runs), "scoring", quiet=quiet) as step:
-        for audit in verify_store(session.ledger_path, runs, keep=True, further=with_conduct):
-            yield audit
-            step()
-
-
-def _exit(scores: Sequence[Score], unkept: ScoreError | None) -> Exit:
-    """The exit code; what was found false goes before what could not be done.
-
-    Raises:
-        ScoreError: `receipt.unkept`; `score.unverified`, for runs that could not be verified whole.
-    """
-    invalid = [score for score in scores if score.outcome == "invalid"]
-    if any("failed" in score.checks.values() for score in invalid):
-        return Exit.FOUND_FALSE
-    if unkept is not None:
-        raise unkept
-    if invalid:
-        what = f"not scored: {len(invalid)} of {counted(len(scores), 'run')} could not be verified whole"
-        raise ScoreError("score.unverified", what, "see what is missing: `tollbook verify`")
-    return Exit.GOOD
 
 
 def _moved(difference: Difference) -> dict[str, object]:
