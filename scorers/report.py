@@ -44,7 +44,7 @@ OVER: dict[Basis, str] = {
 def document_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> dict[str, Any]:
     """The report as JSON: the runs with their fixed fields, and the summary."""
     summary, comparison = summarize(scores, sets), compare(scores)
-    notes = {"notes": [*comparison_notes(comparison), *_notes(summary)]}
+    notes = {"notes": [*comparison_notes(comparison), *_notes(summary), *_scorers(summary)]}
     return {
         "runs": [score.document() for score in scores],
         "summary": {**_summary(summary), **comparison.document(), **notes},
@@ -208,10 +208,11 @@ def _remarks(summary: Summary) -> Iterator[str]:
     for score in summary.left_out:
         yield f"left out: {score.run} is {score.outcome}: {score.reason}"
     yield from remarks(summary)
+    yield from _scorers(summary)
 
 
 def remarks(summary: Summary) -> Iterator[str]:
-    """What there is to say of the runs, those that are left out aside; a line each."""
+    """What there is to say of the runs, those that are left out and who judged aside; a line each."""
     for run in summary.disagree:
         yield f"differs from the recorded reward: {run}"
     for defect in summary.defects:
@@ -241,6 +242,9 @@ def _notes(summary: Summary) -> Iterator[str]:
         if runs:
             yield f"{sentence} ({runs} of {_number(summary.opened, 'run')})"
     yield INTERVALS
+
+
+def _scorers(summary: Summary) -> Iterator[str]:
     for name, scorer in zip(summary.predicates, summary.scorers, strict=True):
         of = f" of {name}" if len(summary.scorers) > 1 else ""
         yield f"scorer{of} {scorer}"

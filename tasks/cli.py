@@ -43,6 +43,7 @@ VERBS: Final = {
     "study": "study",
     "score": "score",
     "analyse": "analyse",
+    "report": "report",
     "export": "export",
     "prove": "prove",
     "demo": "demo",
