@@ -49,11 +49,12 @@ def markdown(table: Table) -> str:
 
 def bullets(lines: Iterable[str]) -> str:
     """A list in Markdown."""
-    return "\n".join(f"- {_MARK.sub(_put_off, escaped(line))}" for line in lines)
+    return "\n".join(f"- {paragraph(line)}" for line in lines)
 
 
-def _put_off(mark: re.Match[str]) -> str:
-    return f"{mark[0]}\\"
+def paragraph(text: str) -> str:
+    """Text on a line of its own that Markdown takes as text alone, whatever it begins with."""
+    return _MARK.sub(lambda mark: f"{mark[0]}\\", escaped(text))
 
 
 def escaped(text: str) -> str:

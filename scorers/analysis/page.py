@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..tables import Table, bullets, escaped, markdown
+from ..tables import Table, bullets, escaped, markdown, paragraph
 from .plots import check_extra, svg_of, visible
 from .sheet import Chart, Dots, Heat, Sheet, Stacked
 from .style import STYLE
@@ -120,7 +120,7 @@ def _block(block: Block, images: Iterator[str]) -> str:
         case Heading():
             return f"{'#' * block.level} {escaped(block.text)}"
         case Words():
-            return escaped(block.text)
+            return paragraph(block.text)
         case Points():
             return bullets(block.lines)
         case Table():

@@ -16,7 +16,7 @@ STYLE: Final = """
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: break-word; }
+main { max-width: 76rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; overflow-wrap: break-word; }
 h1 { font-size: 1.75rem; line-height: 1.25; }
 h2 { font-size: 1.3rem; margin-top: 2.5rem; padding-top: .75rem; border-top: 1px solid var(--rule); }
 h3 { font-size: 1.05rem; margin: 1.75rem 0 .5rem; }
