@@ -73,7 +73,6 @@ class Slips:
         self._tools = {tool.kind: tool for tool in setup.tools}
         self._sight: Sight | None = None
         self._asked: Asked | None = None
-        self._seen = -1  # the last record that the sight has taken in
 
     def look(self, asked: Asked) -> None:
         """Takes note of what the party is given; it is read only once something goes wrong."""
@@ -175,22 +174,16 @@ class Slips:
         return Filler(self._world, self._looked(), others)
 
     def _looked(self) -> Sight:
-        """The sight, with all that has reached the party since it was last asked for."""
+        """The sight, with all that has reached the party."""
         if self._sight is None:
             self._sight = Sight(self._world, self._setup)
         if self._asked is not None:
-            self._sight.look(self._asked._replace(last=None, inbox=self._news(self._asked)))
+            watch = self._asked.watch
+            nouns = watch.groups["heard"].values()
+            heard = [act for verbs in nouns for acts in verbs.values() for act in acts]
+            self._sight.look(self._asked._replace(last=None, inbox=[*watch.acts, *heard]))
             self._asked = None
         return self._sight
-
-    def _news(self, asked: Asked) -> Sequence[Mapping[str, Json]]:
-        """The party's own acts and those that it heard since the last look, in their order."""
-        nouns = asked.watch.groups["heard"].values()
-        heard = [act for verbs in nouns for acts in verbs.values() for act in acts]
-        news = [act for act in (*asked.watch.acts, *heard) if act["seq"] > self._seen]
-        news.sort(key=lambda act: act["seq"])
-        self._seen = max([self._seen, *(act["seq"] for act in news)])
-        return news
 
 
 def _leaves(
