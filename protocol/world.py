@@ -257,6 +257,18 @@ def made_fields(event: type[msgspec.Struct]) -> tuple[str, ...]:
     return tuple(name for name, marks in _marks(event) if "made" in marks)
 
 
+def made_by(event: msgspec.Struct) -> Iterator[tuple[str, str]]:
+    """The keys of the rows that an event makes, each with its field."""
+    for name in made_fields(type(event)):
+        yield name, getattr(event, _attributes(type(event))[name])
+
+
+@cache
+def _attributes(struct: type[msgspec.Struct]) -> Mapping[str, str]:
+    """The attribute that holds a field: `return_` for `return`, since one is a word of Python."""
+    return dict(zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True))
+
+
 @cache
 def row_fields(action: type[msgspec.Struct]) -> Mapping[str, str]:
     """The fields of an action marked ``Meta(extra={"row": table})``, that name a row, each with its table."""

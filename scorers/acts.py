@@ -31,7 +31,7 @@ import msgspec
 
 from ..protocol.canonical import encode_typed
 from ..protocol.engine import admit_kind
-from ..protocol.world import Shown, World, made_fields, part_fields
+from ..protocol.world import Shown, World, made_by, part_fields
 
 if TYPE_CHECKING:
     from ..ledger.audited import Deed
@@ -130,8 +130,8 @@ class Watch:
                     self.withheld.setdefault(name, set()).update((field, "figures"))
             act[field] = deed.texts.get(field)
         for event in decision.events:
-            for field in made_fields(type(cast("msgspec.Struct", event))):
-                act.setdefault(field, getattr(event, field))
+            for field, key in made_by(cast("msgspec.Struct", event)):
+                act.setdefault(field, key)
         act.update(
             {
                 "seq": deed.seq,

@@ -44,7 +44,7 @@ OVER: dict[Basis, str] = {
 def document_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> dict[str, Any]:
     """The report as JSON: the runs with their fixed fields, and the summary."""
     summary, comparison = summarize(scores, sets), compare(scores)
-    notes = {"notes": [*comparison_notes(comparison), *_notes(summary)]}
+    notes = {"notes": [*comparison_notes(comparison), *_notes(summary), *_scorers(summary)]}
     return {
         "runs": [score.document() for score in scores],
         "summary": {**_summary(summary), **comparison.document(), **notes},
@@ -56,7 +56,7 @@ def text_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> str:
     summary, comparison = summarize(scores, sets), compare(scores)
     blocks = [
         aligned(_run_table(scores)),
-        "\n".join([*_headlines(summary), *_agents(comparison)]),
+        "\n".join([*headlines(summary), *_agents(comparison)]),
         *map(aligned, _comparison_tables(comparison)),
         aligned(_predicate_table(summary)),
         "\n".join([*_comparison_remarks(comparison), *_remarks(summary)]),
@@ -69,7 +69,7 @@ def markdown_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> str:
     summary, comparison = summarize(scores, sets), compare(scores)
     blocks = [
         f"# {escaped(_title(sets))}",
-        bullets([*_headlines(summary), *_agents(comparison)]),
+        bullets([*headlines(summary), *_agents(comparison)]),
         *(
             f"## {table.title}\n\n{markdown(table)}"
             for table in (*_comparison_tables(comparison), _predicate_table(summary), _run_table(scores))
@@ -145,7 +145,8 @@ def _counts(counts: Iterable[Count]) -> list[dict[str, Any]]:
     return [count._asdict() for count in counts]
 
 
-def _headlines(summary: Summary) -> Iterator[str]:
+def headlines(summary: Summary) -> Iterator[str]:
+    """How many runs there are, and what they are worth; a line each."""
     yield _counted(summary.opened, summary.sealed, summary.scored)
     for name, mean in (
         ("mean score", summary.headline),
@@ -206,6 +207,12 @@ def comparison_notes(comparison: Comparison) -> Iterator[str]:
 def _remarks(summary: Summary) -> Iterator[str]:
     for score in summary.left_out:
         yield f"left out: {score.run} is {score.outcome}: {score.reason}"
+    yield from remarks(summary)
+    yield from _scorers(summary)
+
+
+def remarks(summary: Summary) -> Iterator[str]:
+    """What there is to say of the runs, those that are left out and who judged aside; a line each."""
     for run in summary.disagree:
         yield f"differs from the recorded reward: {run}"
     for defect in summary.defects:
@@ -235,6 +242,9 @@ def _notes(summary: Summary) -> Iterator[str]:
         if runs:
             yield f"{sentence} ({runs} of {_number(summary.opened, 'run')})"
     yield INTERVALS
+
+
+def _scorers(summary: Summary) -> Iterator[str]:
     for name, scorer in zip(summary.predicates, summary.scorers, strict=True):
         of = f" of {name}" if len(summary.scorers) > 1 else ""
         yield f"scorer{of} {scorer}"

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..ledger.audit import Audit
 from ..ledger.findings import CHECKS, NEEDED, Check, State
-from ..protocol.bodies import Agent, Open, Party
+from ..protocol.bodies import Agent, LedgerKey, Open, Party
 from .predicates import FULL, PredicateSet
 from .projection import Projections
 from .verdict import Defect, Flag, Verdict, judge
@@ -35,7 +35,8 @@ class Score(NamedTuple):
     it has in common with runs that it is averaged with. ``recorded`` is the
     reward, of 1, that the run's makers recorded; ``label`` a finding on what
     they called it. ``agent`` and ``role`` are the evaluated party's;
-    ``projections`` are there where they were asked for.
+    ``projections`` are there where they were asked for. ``ledger`` is who
+    recorded the run.
     """
 
     run: str
@@ -60,6 +61,7 @@ class Score(NamedTuple):
     agent: Agent | None = None
     role: str | None = None
     projections: Projections | None = None
+    ledger: LedgerKey | None = None
 
     @property
     def family(self) -> str | None:
@@ -177,6 +179,7 @@ def score_run(  # noqa: PLR0913 - what a run itself doesn't say of how it is rep
         label=label,
         agent=None if party is None else party.agent,
         role=None if party is None else party.role,
+        ledger=None if opened is None else opened.ledger,
     )
 
 

@@ -7,10 +7,13 @@ A cell is text already: how a number is written is for whoever made it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-_ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~"})
+_ESCAPED = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>#|~&"})
+_MARK = re.compile(r"^(?=[+-](?: |$)|[ -]+$)|^[0-9]{1,9}(?=[.)](?: |$))")
+"""Where a line would begin a list or be a rule: before its sign, or after its number."""
 
 
 class Table(NamedTuple):
@@ -46,7 +49,12 @@ def markdown(table: Table) -> str:
 
 def bullets(lines: Iterable[str]) -> str:
     """A list in Markdown."""
-    return "\n".join(f"- {escaped(line)}" for line in lines)
+    return "\n".join(f"- {paragraph(line)}" for line in lines)
+
+
+def paragraph(text: str) -> str:
+    """Text on a line of its own that Markdown takes as text alone, whatever it begins with."""
+    return _MARK.sub(lambda mark: f"{mark[0]}\\", escaped(text))
 
 
 def escaped(text: str) -> str:

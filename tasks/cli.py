@@ -42,6 +42,8 @@ VERBS: Final = {
     "check": "check",
     "study": "study",
     "score": "score",
+    "analyse": "analyse",
+    "report": "report",
     "export": "export",
     "prove": "prove",
     "demo": "demo",

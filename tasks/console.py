@@ -23,6 +23,8 @@ from typing import Final
 
 import click
 
+from ..protocol.errors import UsageError
+
 
 class Exit(IntEnum):
     """The numbers a command ends with."""
@@ -49,9 +51,25 @@ def print_document(verb: str, fields: Mapping[str, object]) -> None:
 
     Values may be anything msgspec can write; floats and the order of sets are the caller's to avoid.
     """
+    click.echo(document_text(verb, fields), nl=False)
+
+
+def document_text(verb: str, fields: Mapping[str, object]) -> str:
+    """As `print_document`, not printed; ended by a line end."""
     import msgspec  # noqa: PLC0415 - `--version` and the help need none
 
-    click.echo(msgspec.json.encode({"schema": f"tollbook.{verb}/1", **fields}))
+    return msgspec.json.encode({"schema": f"tollbook.{verb}/1", **fields}).decode() + "\n"
+
+
+def check_form(**forms: bool) -> None:
+    """Refuses to give two forms of one result; each is an option, named by its word.
+
+    Raises:
+        UsageError: `usage.form`.
+    """
+    given = [f"`--{word}`" for word, is_given in forms.items() if is_given]
+    if len(given) > 1:
+        raise UsageError("usage.form", f"{' and '.join(given[:2])} are two forms", "give one of them")
 
 
 def print_error(text: str, hint: str) -> None:

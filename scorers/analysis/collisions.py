@@ -1,10 +1,11 @@
 """Which runs short of full credit look like one at full credit to who sees less than all of a run.
 
-    at one place (a case of a task file), short and full, the same digest in a view ─► a collision
+    at one place (a trial of a case of a task file), one short and one full, alike in a view ─► a collision
 
 No judge of that view alone can turn down the one and accept the other, whatever it
-asks. The whole trace, which our judge sees, tells any two apart that are not the same.
-Nothing can be said of a place where no run has full credit.
+asks. At one place all were asked the same: another trial may draw other parameters, by
+which a judge could tell two runs apart that did the same. So no two collide in the
+whole trace, which is what our judge sees. Where no run has full credit nothing is found.
 
 Not here: what the views are (`projection`); how often a judge of one would be wrong.
 
@@ -41,8 +42,8 @@ _SAID: Final[dict[View, str]] = {
 class Seen(NamedTuple):
     """A run as its judges see it; it need not be recorded.
 
-    ``place`` is what must be the same of two runs to be compared: a case of a
-    task file. ``projections`` is None where they weren't asked for.
+    ``place`` is what must be the same of two runs to be compared: what they
+    were asked. ``projections`` is None where they weren't asked for.
     """
 
     name: str
@@ -72,7 +73,7 @@ def collisions(runs: Sequence[Seen]) -> tuple[Collisions, ...]:
 
 def seen_of(score: Score) -> Seen:
     """A scored run as its judges see it."""
-    return Seen(score.run, place_of(score)._replace(trial=0), score.value == FULL, score.projections)
+    return Seen(score.run, place_of(score), score.value == FULL, score.projections)
 
 
 def sheet(scores: Sequence[Score]) -> Sheet:

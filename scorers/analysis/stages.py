@@ -64,6 +64,7 @@ def sheet(scores: Sequence[Score]) -> Sheet:
         notes=tuple(panel.notes()),
         document={
             "agents": [{"agent": label, **_entry(runs)} for label, runs in panel.agents],
+            "all": _entry(panel.scored),
             "families": [{"family": name, **_entry(runs)} for name, runs in families],
             **panel.document(),
         },

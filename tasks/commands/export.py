@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...protocol.errors import BundleError, LedgerError, UsageError
+from ...protocol.errors import LedgerError, UsageError
 from ..console import PATH, counted, json_option, print_document
 from ..session import Session, pass_session
 
@@ -54,6 +54,7 @@ def command(  # noqa: PLR0913 - its options
     """
     from ...ledger.bundle import export_lines, write_bundle  # noqa: PLC0415 - the help needs none
     from ..journal import journal  # noqa: PLC0415 - as above
+    from ..output import check_output  # noqa: PLC0415 - as above
     from ..selection import select  # noqa: PLC0415 - as above
 
     if withhold and dialect is not None:
@@ -61,7 +62,7 @@ def command(  # noqa: PLR0913 - its options
         raise UsageError("usage.journal", "`--withhold` goes with a bundle, not with `--journal`", hint)
     with session.store() as store:
         chosen = select(store, runs)
-        _check_output(session, output)
+        check_output(session, output, "export")
         if dialect is None:
             write_bundle(output, export_lines(store, chosen, withhold=withhold))
         else:
@@ -89,24 +90,3 @@ def _books(store: Store, runs: Sequence[tuple[int, str]]) -> Iterator[Book]:
             what = f"run `{run_id[:12]}` is not good: {code}"
             raise LedgerError("run.damaged", what, "see what is wrong: `tollbook verify`")
         yield book_of(auditor.run)
-
-
-def _check_output(session: Session, output: Path) -> None:
-    """Refuses what a bundle must not be written over, and where none can be.
-
-    Raises:
-        BundleError: `bundle.write`.
-    """
-    folder = output.parent
-    if output.is_dir():
-        raise BundleError("bundle.write", f"`{output}` is a folder", "name a file in it")
-    if not folder.is_dir():
-        what = f"there is no folder `{folder}` for the export"
-        raise BundleError("bundle.write", what, "make it with `mkdir`, or check the path")
-    if output.exists() and not output.is_file():
-        raise BundleError("bundle.write", f"`{output}` is not a file", "name a file")
-    lock = Path(f"{session.ledger_path}.lock")
-    for own in (session.ledger_path, session.secret_path, lock):
-        if output.exists() and own.exists() and output.samefile(own):
-            what = f"an export to `{output}` would destroy the ledger"
-            raise BundleError("bundle.write", what, "name another file")

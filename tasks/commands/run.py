@@ -60,7 +60,8 @@ class Result(NamedTuple):
     "agents",
     multiple=True,
     metavar="ROLE=NAME",
-    help="Who plays the actor: reference (default), alternative:ID, mutation:ID, cheat:NAME or exec:COMMAND.",
+    help="Who plays the actor: reference (default), alternative:ID, mutation:ID, cheat:NAME, stand_in:NAME "
+    "or exec:COMMAND.",
 )
 @click.option("--as", "name", metavar="NAME", help="What to call a program in the runs.")
 @click.option("--model", default="", metavar="TEXT", help="Which model a program uses, as you state it.")

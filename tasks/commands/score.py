@@ -8,27 +8,18 @@ What was scored is printed even where no receipt could be kept.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from ...protocol.errors import ScoreError, TollbookError, UsageError
-from ..console import PATH, Exit, counted, json_option, print_document, printable
+from ..console import Exit, check_form, json_option, print_document
+from ..moved import moved_document, print_moved
+from ..scoring import exit_of, judge_of, runs_argument, scores_of, task_option
 from ..session import Session, pass_session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ...ledger.audit import Audit
-    from ...scorers.receipt import Difference, Stated
-    from ...scorers.score import Score
 
 
 @click.command()
-@click.argument("what", nargs=-1, metavar="[RUN… | FILE]")
-@click.option(
-    "--task", type=PATH, help="A task file, or predicates alone, instead of each run's own."
-)
+@runs_argument
+@task_option
 @click.option("--markdown", is_flag=True, help="Print the report as Markdown.")
 @json_option
 @pass_session
@@ -42,107 +33,18 @@ def command(
     signed, and what moved since the last one is shown.
     """
     from ...scorers.report import document_of, markdown_of, text_of  # noqa: PLC0415 - brings in CEL
-    from ..judging import Judge, read_judgement  # noqa: PLC0415 - as above
-    if as_json and markdown:
-        raise UsageError("usage.form", "`--json` and `--markdown` are two forms", "give one of them")
-    judge = Judge(None if task is None else read_judgement(task))
-    scores = [judge.score(audit) for audit in _audits(session, what, quiet=as_json)]
-    moved, unkept = _receipts(session, what, scores)
+    from ..receipts import receipts_or_why  # noqa: PLC0415 - as above
+
+    check_form(json=as_json, markdown=markdown)
+    judge = judge_of(task)
+    scores = scores_of(session, what, judge, quiet=as_json)
+    moved, unkept = receipts_or_why(session, what, scores)
     if as_json:
         document = document_of(scores, judge.sets)
-        print_document("score", {**document, "moved": [_moved(difference) for difference in moved]})
+        print_document("score", {**document, "moved": [moved_document(difference) for difference in moved]})
     elif markdown:
         click.echo(markdown_of(scores, judge.sets), nl=False)
     else:
         click.echo(text_of(scores, judge.sets), nl=False)
-        _print_moved(moved)
-    return _exit(scores, unkept)
-
-
-def _receipts(
-    session: Session, what: Sequence[str], scores: Sequence[Score]
-) -> tuple[list[Difference], ScoreError | None]:
-    """What moved since the last receipts, once new ones are kept, and why none could be."""
-    from ..complaint import complaint_of  # noqa: PLC0415 - for failures only
-    from ..receipts import keep_receipts  # noqa: PLC0415 - brings in CEL
-    from ..selection import bundle_of  # noqa: PLC0415 - the help needs none
-
-    if bundle_of(what) is not None:
-        return [], None
-    try:
-        return keep_receipts(session, scores), None
-    except (TollbookError, OSError) as error:
-        complaint = complaint_of(error)
-        assert complaint is not None
-        what_failed = f"the scores stand, but no receipt was kept: {complaint.text}"
-        return [], ScoreError("receipt.unkept", what_failed, complaint.hint)
-
-
-def _audits(session: Session, what: Sequence[str], *, quiet: bool) -> Iterator[Audit]:
-    from ...ledger.verify import verify_bundle, verify_store  # noqa: PLC0415 - brings in the market
-    from ..play.conduct import with_conduct  # noqa: PLC0415 - brings in CEL
-    from ..progress import progress  # noqa: PLC0415 - the help needs none
-    from ..selection import bundle_of, naming, select  # noqa: PLC0415 - as above
-
-    bundle = bundle_of(what)
-    if bundle is not None:
-        with naming(bundle):
-            yield from verify_bundle(bundle, keep=True, further=with_conduct)
-        return
-    with session.store() as store:
-        runs = select(store, what)
-    with progress(len(runs), "scoring", quiet=quiet) as step:
-        for audit in verify_store(session.ledger_path, runs, keep=True, further=with_conduct):
-            yield audit
-            step()
-
-
-def _exit(scores: Sequence[Score], unkept: ScoreError | None) -> Exit:
-    """The exit code; what was found false goes before what could not be done.
-
-    Raises:
-        ScoreError: `receipt.unkept`; `score.unverified`, for runs that could not be verified whole.
-    """
-    invalid = [score for score in scores if score.outcome == "invalid"]
-    if any("failed" in score.checks.values() for score in invalid):
-        return Exit.FOUND_FALSE
-    if unkept is not None:
-        raise unkept
-    if invalid:
-        what = f"not scored: {len(invalid)} of {counted(len(scores), 'run')} could not be verified whole"
-        raise ScoreError("score.unverified", what, "see what is missing: `tollbook verify`")
-    return Exit.GOOD
-
-
-def _moved(difference: Difference) -> dict[str, object]:
-    from ...scorers.score import exact  # noqa: PLC0415 - brings in CEL
-
-    return {
-        "run": difference.run,
-        "before": exact(difference.before),
-        "after": None if difference.after is None else exact(difference.after),
-        "same_scorer": difference.same_scorer,
-        "moves": [move._asdict() for move in difference.moves],
-    }
-
-
-def _print_moved(moved: Sequence[Difference]) -> None:
-    from ...scorers.report import points  # noqa: PLC0415 - brings in CEL
-
-    if moved:
-        click.echo("\nmoved since the last score:")
-    for difference in moved:
-        after = "no score" if difference.after is None else points(difference.after)
-        click.echo(f"  {difference.run[:12]}  {points(difference.before)} → {after}")
-        for move in difference.moves:
-            records = f" (records {', '.join(map(str, move.seqs))})" if move.seqs else ""
-            click.echo(f"    {printable(move.id)}: {_said(move.before)} → {_said(move.after)}{records}")
-
-
-def _said(value: Stated | None) -> str:
-    """A predicate's value in words."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return f"{value[0]} of {value[1]}"
-    return "none" if value is None else value
+        print_moved(moved)
+    return exit_of(scores, unkept)

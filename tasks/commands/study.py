@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...protocol.errors import LedgerError, UsageError
-from ..console import PATH, Exit, json_option, print_document
+from ...protocol.errors import LedgerError
+from ..console import PATH, Exit, check_form, json_option, print_document
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -48,7 +48,7 @@ def persistence(keep: Path | None, *, markdown: bool, as_json: bool) -> Exit:
     """Play one order over three episodes, with the ledger closed between them."""
     from ..studies import persistence as studied  # noqa: PLC0415 - brings in the market
 
-    _check_form(markdown=markdown, as_json=as_json)
+    check_form(json=as_json, markdown=markdown)
     with _folder(keep) as folder:
         report = studied.study(folder)
     return _print(report, markdown=markdown, as_json=as_json)
@@ -62,7 +62,7 @@ def market(keep: Path | None, *, markdown: bool, as_json: bool) -> Exit:
     """Play one market of five merchants and five buyers, and compare what came of it with the optimum."""
     from ..studies import market as studied  # noqa: PLC0415 - brings in the market
 
-    _check_form(markdown=markdown, as_json=as_json)
+    check_form(json=as_json, markdown=markdown)
     with _folder(keep) as folder:
         report = studied.study(folder)
     return _print(report, markdown=markdown, as_json=as_json)
@@ -93,7 +93,7 @@ def sparse(sizes: tuple[int, ...], seeds: int, *, markdown: bool, as_json: bool)
     from ..progress import progress  # noqa: PLC0415 - the help needs none
     from ..studies import sparse as studied  # noqa: PLC0415 - brings in the market
 
-    _check_form(markdown=markdown, as_json=as_json)
+    check_form(json=as_json, markdown=markdown)
     asked = tuple(dict.fromkeys(sizes)) or studied.SIZES
     with progress(len(asked) * seeds, "playing", quiet=as_json) as step:
         report = studied.study(asked, seeds, step)
@@ -112,16 +112,11 @@ def extension(file: Path, keep: Path | None, *, markdown: bool, as_json: bool) -
     """
     from ..studies import extension as studied  # noqa: PLC0415 - brings in the market
 
-    _check_form(markdown=markdown, as_json=as_json)
+    check_form(json=as_json, markdown=markdown)
     found = studied.load(file)
     with _folder(keep) as folder:
         report = studied.study(folder, found)
     return _print(report, markdown=markdown, as_json=as_json)
-
-
-def _check_form(*, markdown: bool, as_json: bool) -> None:
-    if as_json and markdown:
-        raise UsageError("usage.form", "`--json` and `--markdown` are two forms", "give one of them")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from ...protocol.errors import TaskError
-from ...protocol.world import kind_of, made_fields
+from ...protocol.world import kind_of, made_by
 from ...scorers.cel import activation
 from ...scorers.verdict import Judgement, judge
 from ...scorers.view import Answers, Episode, view_of
@@ -125,10 +125,10 @@ class Rehearsal:
     def made(self) -> list[str]:
         """The keys of the rows that the run made, in order."""
         return [
-            cast("str", getattr(event, field))
+            key
             for deed in self.deeds
             for event in cast("list[msgspec.Struct]", deed.decision.events)
-            for field in made_fields(type(event))
+            for _field, key in made_by(event)
         ]
 
     @property

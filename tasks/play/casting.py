@@ -1,11 +1,11 @@
-"""Who plays the actor, by a word: the reference, a policy of the file, a cheat, or a program.
+"""Who plays the actor, by a word: the reference, a policy of the file, a cheat, a stand-in, or a program.
 
-    reference · alternative:ID · mutation:ID · cheat:NAME · exec:COMMAND
+    reference · alternative:ID · mutation:ID · cheat:NAME · stand_in:NAME · exec:COMMAND
 
 Each run gets an agent of its own. A word that can't be played is refused before
 any run is opened.
 
-Not here: the agents (`policies`, `cheats`, `outside`).
+Not here: the agents (`policies`, `cheats`, `stand_ins`, `outside`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from .cheats import cheat_agent, variants_of
 from .child import Limits
 from .outside import Outside
 from .policies import PolicyAgent
+from .stand_ins import GRADES, stand_in
 
 T = TypeVar("T")
 
 REFERENCE: Final = "reference"
-_KINDS: Final = (REFERENCE, "alternative:", "mutation:", "cheat:", "exec:")
+_KINDS: Final = (REFERENCE, "alternative:", "mutation:", "cheat:", "stand_in:", "exec:")
 
 Maker = Callable[[str], Agent]
 """Makes an agent for one run, from its seed."""
@@ -70,6 +71,8 @@ def cast(task: Task, part: Part) -> Maker:
         return lambda _seed: PolicyAgent(part.word, mutation.policy, lenient=True)
     if kind + colon == "cheat:":
         return _cheat(task, part.word, name)
+    if kind + colon == "stand_in:":
+        return _stand_in(task, name)
     hint = near(part.word, _KINDS, f"there are {', '.join(_KINDS)}")
     raise UsageError("usage.agent", f"`{part.word}` is no agent", hint)
 
@@ -105,6 +108,13 @@ def _cheat(task: Task, word: str, name: str) -> Maker:
     variants = {each: (kind, at) for kind, names in named for at, each in enumerate(names)}
     kind, at = _found(name, variants, task, "cheat")
     return lambda seed: cheat_agent(task, seed, kind, at)
+
+
+def _stand_in(task: Task, name: str) -> Maker:
+    if name not in GRADES:
+        hint = near(name, list(GRADES), f"there are {', '.join(GRADES)}")
+        raise UsageError("usage.agent", f"there is no stand-in `{name}`", hint)
+    return lambda seed: stand_in(name, task.world, task.reference, seed)
 
 
 def _found(name: str, known: Mapping[str, T], task: Task, what: str) -> T:

@@ -73,7 +73,6 @@ class Slips:
         self._tools = {tool.kind: tool for tool in setup.tools}
         self._sight: Sight | None = None
         self._asked: Asked | None = None
-        self._seen = -1  # the last record that the sight has taken in
 
     def look(self, asked: Asked) -> None:
         """Takes note of what the party is given; it is read only once something goes wrong."""
@@ -84,7 +83,7 @@ class Slips:
         return [
             _replaced(act, leaf.path, key)
             for leaf in self._leaves(act)
-            if leaf.table is not None
+            if leaf.table is not None and isinstance(leaf.value, str)
             for key in self._ids(leaf.table)
             if key != leaf.value
         ]
@@ -134,10 +133,11 @@ class Slips:
     def garbled(self, act: Formed) -> list[Answer]:
         """What the market can't take for the act."""
         tool = self._tools.get(act["kind"])
-        required = [] if tool is None else [name for name in tool.schema.get("required", ()) if name in act]
-        short = [{name: value for name, value in act.items() if name != field} for field in required[:1]]
+        required = () if tool is None else tool.schema.get("required", ())
+        named = [field for field in required if field in act]
+        short = [{name: value for name, value in act.items() if name != field} for field in named[:1]]
         numbers = [leaf for leaf in self._leaves(act) if type(leaf.value) is int]
-        texts = [_replaced(act, leaf.path, money_text(leaf.value)) for leaf in numbers[:1]]
+        texts = [_replaced(act, leaf.path, str(leaf.value)) for leaf in numbers[:1]]
         return [Answer(gave=_WORDS), *(Answer(act=each) for each in (*short, *texts))]
 
     def first_of(self, kinds: Sequence[str]) -> Formed | None:
@@ -174,22 +174,16 @@ class Slips:
         return Filler(self._world, self._looked(), others)
 
     def _looked(self) -> Sight:
-        """The sight, with all that has reached the party since it was last asked for."""
+        """The sight, with all that has reached the party."""
         if self._sight is None:
             self._sight = Sight(self._world, self._setup)
         if self._asked is not None:
-            self._sight.look(self._asked._replace(last=None, inbox=self._news(self._asked)))
+            watch = self._asked.watch
+            nouns = watch.groups["heard"].values()
+            heard = [act for verbs in nouns for acts in verbs.values() for act in acts]
+            self._sight.look(self._asked._replace(last=None, inbox=[*watch.acts, *heard]))
             self._asked = None
         return self._sight
-
-    def _news(self, asked: Asked) -> Sequence[Mapping[str, Json]]:
-        """The party's own acts and those that it heard since the last look, in their order."""
-        nouns = asked.watch.groups["heard"].values()
-        heard = [act for verbs in nouns for acts in verbs.values() for act in acts]
-        news = [act for act in (*asked.watch.acts, *heard) if act["seq"] > self._seen]
-        news.sort(key=lambda act: act["seq"])
-        self._seen = max([self._seen, *(act["seq"] for act in news)])
-        return news
 
 
 def _leaves(

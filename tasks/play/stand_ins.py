@@ -204,7 +204,7 @@ class StandIn:
         """The next answer, or None at the end."""
         if self._due:
             return Answer(act=self._due.pop(0))
-        for _ in range(MAX_ACTS):
+        while True:
             act = self._plan.next(asked)
             if act is None:
                 return None if self._plan.is_done else self._stuck()
@@ -212,7 +212,6 @@ class StandIn:
             answer = self._played(act)
             if answer is not None or self._is_over:
                 return answer
-        return None
 
     def _stuck(self) -> Answer | None:
         """What it does where the plan can't go on: what was left out, else a guess and no more."""

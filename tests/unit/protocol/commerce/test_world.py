@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from tollbook.protocol.bodies import WorldRef
+from tollbook.protocol.commerce.returns import ReturnRequested
 from tollbook.protocol.errors import WorldError
 from tollbook.protocol.tables import NO_CHANGE
-from tollbook.protocol.world import kind_of, made_fields, part_fields, row_fields, world_of
+from tollbook.protocol.world import kind_of, made_by, made_fields, part_fields, row_fields, world_of
 
 LAMP = {
     "listing": {"l1": {"merchant": "merchant", "title": "desk lamp", "price": 14_000}},
@@ -247,6 +248,19 @@ def test_the_world_says_what_tasks_need(market: Any) -> None:
     for action in world.actions:
         assert set(row_fields(action).values()) <= world.tables.keys()
         assert action.__doc__
+
+
+def test_a_key_that_an_event_makes_is_found_whatever_its_attribute_is_called() -> None:
+    event = ReturnRequested(
+        return_="r7",
+        order="o1",
+        buyer="buyer",
+        merchant="merchant",
+        listing="l1",
+        quantity=1,
+        condition="unused",
+    )
+    assert [("return", "r7")] == list(made_by(event))
 
 
 def test_events_name_the_rows_they_make(market: Any) -> None:
