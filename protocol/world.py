@@ -303,6 +303,7 @@ Maker = Callable[[Mapping[str, "Scalar"]], World]
 """Makes a world with these parameters; raises `WorldError` for those that it doesn't take."""
 
 _RELEASED: Mapping[tuple[str, int], str] = {
+    ("auction", 0): ".auction.world",
     ("commerce", 0): ".commerce.world",
     ("retail", 0): ".retail.world",
 }

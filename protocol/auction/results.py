@@ -1,0 +1,83 @@
+"""What an auction came to: who got a unit, who paid what, and what each was left with.
+
+    profit = value if it got a unit − paid          in minor units; in an all-pay auction losers pay too
+
+Not here: who wins and at which price (each family).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..joined import Subject
+from . import valuations
+from .session import Auction, Session, played
+from .terms import Amount, AuctionEvent, AuctionRow, Count, Party, Round, Signed
+
+if TYPE_CHECKING:
+    from ..tables import State
+
+
+class Result(AuctionRow, frozen=True):
+    """A row of `result`: what a round came to for one bidder. ``price`` is that of a unit in its auction."""
+
+    round: Round
+    auction: str
+    bidder: Party
+    units: Count
+    paid: Amount
+    price: Amount
+    profit: Signed
+
+
+class AuctionClosed(AuctionEvent, frozen=True, tag="auction.closed"):
+    """An auction is over. ``price`` is what a unit went for, the highest of them; 0 for no sale."""
+
+    auction: str
+    winners: tuple[Party, ...]
+    paid: dict[Party, int]
+    price: int
+
+
+def key(number: int, party: str) -> str:
+    """The key of a result."""
+    return f"x{number}_{party}"
+
+
+def closed(state: State, event: AuctionClosed) -> None:
+    """Closes an auction and writes each bidder's result."""
+    auction: Auction = state.get("auction", event.auction)
+    state.put("auction", event.auction, msgspec.structs.replace(auction, state="closed", price=event.price))
+    for party in auction.bidders:
+        worth: valuations.Valuation = state.get("valuation", valuations.key(auction.round, party))
+        units = event.winners.count(party)
+        paid = event.paid.get(party, 0)
+        profit = worth.value * units - paid
+        row = Result(auction.round, event.auction, party, units, paid, event.price, profit)
+        state.put("result", key(auction.round, party), row)
+
+
+def feedback(state: State, session: Session, party: str) -> Mapping[str, Any] | None:
+    """What a bidder is shown of the round before, by the session's feedback; None for nothing."""
+    number = played(state).rounds - 1
+    row: Result | None = state.get("result", key(number, party)) if number > 0 else None
+    if row is None or session.feedback == "none":
+        return None
+    shown = {"round": number, "units": row.units, "paid": row.paid, "profit": row.profit}
+    if session.feedback in ("price", "bids"):
+        shown["price"] = row.price
+    if session.feedback == "bids":
+        auction: Auction = state.get("auction", row.auction)
+        shown["bids"] = _bids(state, number, auction.bidders)
+    return shown
+
+
+def _bids(state: State, number: int, bidders: Sequence[str]) -> Any:  # noqa: ANN401 - plain JSON
+    rows = [state.get("bid", f"b{number}_{party}") for party in bidders]
+    return sorted((row.amount for row in rows if row is not None and row.amount is not None), reverse=True)
+
+
+SUBJECT = Subject(rows={"result": Result}, rules=(), events={AuctionClosed: closed}, refusals={})

@@ -1,0 +1,106 @@
+"""Induced values: what the item is worth to each bidder, and what each is told of it.
+
+    stated    a row of `induced` for each bidder and round
+    private   value = signal = U{low, …, high}, drawn for each bidder and round
+    common    value = U{low, …, high} for all of a group;  signal = value + U{−error, …, error}
+
+A draw is labelled by round and party, so it depends on nothing else that was drawn.
+
+Not here: when they are drawn (`session`).
+
+Source: Smith 1976 (induced values); Kagel and Levin 1986 (common values and signals).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..draws import Draws
+from ..joined import Subject
+from .terms import AuctionRow, Party, Round, Signed
+
+if TYPE_CHECKING:
+    from ..tables import Facts, State
+    from .session import Session
+
+
+class Induced(AuctionRow, frozen=True):
+    """A row of `induced`: what a bidder is given in a round; `signal` is the value unless it is stated.
+
+    In a double auction a seller's value is its cost.
+    """
+
+    bidder: Party
+    value: Signed
+    round: Round = 1
+    signal: Signed | None = None
+
+
+class Valuation(AuctionRow, frozen=True):
+    """A row of `valuation`: what the item of a round is worth to a bidder, and what it was told."""
+
+    round: Round
+    bidder: Party
+    value: Signed
+    signal: Signed
+
+
+class Given(NamedTuple):
+    """A value and the signal of it, in minor units."""
+
+    value: int
+    signal: int
+
+
+def key(number: int, party: str) -> str:
+    """The key of a valuation."""
+    return f"v{number}_{party}"
+
+
+def given(
+    state: State, session: Session, number: int, place: int, group: Sequence[str]
+) -> dict[str, Given]:
+    """What each bidder of a group is given in a round; ``place`` is the group's, from 1."""
+    return drawn(state.facts, session, number, place, group)
+
+
+def drawn(facts: Facts, session: Session, number: int, place: int, group: Sequence[str]) -> dict[str, Given]:
+    """As `given`, from the start rows alone."""
+    if session.values == "stated":
+        rows = _stated(facts)
+        return {party: rows[number, party] for party in group}
+    if session.values == "private":
+        values = {party: _draw(session, f"value/{number}/{party}") for party in group}
+        return {party: Given(value, value) for party, value in values.items()}
+    value = _draw(session, f"common/{number}/{place}")
+    return {party: Given(value, value + _error(session, number, party)) for party in group}
+
+
+def _draw(session: Session, label: str) -> int:
+    return Draws(seed_text(session.seed), label).integer(session.low, session.high)
+
+
+def _error(session: Session, number: int, party: str) -> int:
+    label = f"error/{number}/{party}"
+    return Draws(seed_text(session.seed), label).integer(-session.error, session.error)
+
+
+@cache
+def seed_text(seed: int) -> str:
+    """The seed of a session's draws, as `Draws` takes it; the scheme has a version."""
+    return f"auction/1/{seed}"
+
+
+def _stated(facts: Facts) -> dict[tuple[int, str], Given]:
+    rows: dict[tuple[int, str], Given] | None = facts.memo.get("auction.stated")
+    if rows is None:
+        rows = facts.memo["auction.stated"] = {}
+        for row in facts.tables["induced"].rows.values():
+            assert isinstance(row, Induced)
+            rows[row.round, row.bidder] = Given(row.value, row.value if row.signal is None else row.signal)
+    return rows
+
+
+SUBJECT = Subject(rows={"induced": Induced, "valuation": Valuation}, rules=(), events={}, refusals={})

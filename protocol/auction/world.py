@@ -1,0 +1,105 @@
+"""The world `auction`, version 0: sessions of laboratory auctions that pace themselves.
+
+    due     the next round is opened · whoever's move it is · None after the last round
+    sight   what everybody is shown, what the bidder was given, and what its family adds
+
+Not here: any format (a family each), what theory says of it (`benchmarks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+from ..errors import WorldError
+from ..joined import JoinedWorld
+from ..world import Operate, PacedWorld
+from . import families, results, sealed, session, turns, valuations
+from .session import RoundOpen, auction_of, open_auctions, played, session_of
+from .turns import TurnPass
+
+if TYPE_CHECKING:
+    from ..bodies import Scalar
+    from ..tables import Row, State
+    from ..world import Due
+
+
+class AuctionWorld(JoinedWorld, PacedWorld):
+    """The market. It takes no parameters: what varies is in its rows."""
+
+    name = "auction"
+    version = 0
+    subjects: ClassVar = (
+        session.SUBJECT,
+        valuations.SUBJECT,
+        results.SUBJECT,
+        sealed.SUBJECT,
+        turns.SUBJECT,
+    )
+    most_turns = 100_000
+    unoffered = frozenset({"agent.unparsed", "round.open", "turn.pass"})
+    refusing = ("bid.pass",)
+    taking = ("bid.submit",)
+
+    def due(self, state: State) -> Due | None:
+        """The move that is due: of the first auction that is open, or the next round."""
+        found = open_auctions(state)
+        if found:
+            parameters = session_of(state)
+            return families.of(parameters.format).due(state, parameters, *found[0])
+        return Operate(RoundOpen()) if played(state).rounds < session_of(state).rounds else None
+
+    def passing(self, party: str) -> msgspec.Struct:
+        """The operator's pass for a party."""
+        return TurnPass(party)
+
+    def sight(self, state: State, party: str) -> Any:  # noqa: ANN401 - plain JSON
+        """What a bidder is shown when it is asked; amounts in minor units."""
+        parameters, found = session_of(state), auction_of(state, party)
+        if found is None:
+            return None
+        key, auction = found
+        worth: valuations.Valuation = state.get("valuation", valuations.key(auction.round, party))
+        shown: dict[str, Any] = {
+            "format": parameters.format,
+            "round": auction.round,
+            "rounds": parameters.rounds,
+            "bidders": len(auction.bidders),
+            ("signal" if parameters.values == "common" else "value"): worth.signal,
+            "reserve": parameters.reserve,
+            "units": parameters.units,
+        }
+        before = results.feedback(state, parameters, party)
+        if before is not None:
+            shown["before"] = before
+        if auction.round <= len(parameters.news) and parameters.news[auction.round - 1]:
+            shown["news"] = parameters.news[auction.round - 1]
+        return {**shown, **families.of(parameters.format).sight(state, parameters, key, auction, party)}
+
+    def understood(self, state: State, party: str, text: str) -> msgspec.Struct | None:
+        """The move that a bidder's words come to."""
+        found = auction_of(state, party)
+        if found is None:
+            return None
+        parameters = session_of(state)
+        return families.of(parameters.format).understood(state, parameters, *found, party, text)
+
+    def check_row(self, table: str, row: Row) -> None:
+        """Refuses a session whose parameters don't fit together."""
+        problem = session.problem(row) if isinstance(row, session.Session) else None
+        if problem is not None:
+            raise WorldError("facts.row", f"a row of `{table}` contradicts itself: {problem}")
+
+
+def make(params: Mapping[str, Scalar]) -> AuctionWorld:
+    """The world; it takes no parameters.
+
+    Raises:
+        WorldError: there are parameters.
+    """
+    if params:
+        hint = "leave `params` empty: what varies is in the rows"
+        raise WorldError("world.params", "world `auction` does not take these parameters", hint)
+    return AuctionWorld()

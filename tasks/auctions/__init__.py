@@ -1,0 +1,1 @@
+"""Agents and studies of laboratory auctions."""
