@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from . import sealed
+from . import double, sealed
 from .terms import Family
 
-FAMILIES: tuple[Family, ...] = (sealed.FAMILY,)
+FAMILIES: tuple[Family, ...] = (sealed.FAMILY, double.FAMILY)
 
 _BY_FORMAT = {name: family for family in FAMILIES for name in family.formats}
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 
 class Result(AuctionRow, frozen=True):
-    """A row of `result`: what a round came to for one bidder. ``price`` is that of a unit in its auction."""
+    """A row of `result`: what a round came to for one bidder. ``price`` is that of a unit in its auction.
+
+    In a double auction a seller is ``paid`` for the unit that it sold, and ``price`` is that of the last trade.
+    """
 
     round: Round
     auction: str
@@ -66,7 +69,8 @@ def feedback(state: State, session: Session, party: str) -> Mapping[str, Any] | 
     row: Result | None = state.get("result", key(number, party)) if number > 0 else None
     if row is None or session.feedback == "none":
         return None
-    shown = {"round": number, "units": row.units, "paid": row.paid, "profit": row.profit}
+    way = "received" if party in session.sellers else "paid"
+    shown = {"round": number, "units": row.units, way: row.paid, "profit": row.profit}
     if session.feedback in ("price", "bids"):
         shown["price"] = row.price
     if session.feedback == "bids":

@@ -53,8 +53,9 @@ class Session(AuctionRow, frozen=True):
     ``values`` says where values come from: `stated` in rows of `induced`;
     `private`, each drawn from `low` to `high`; `common`, one drawn from `low` to
     `high` for all of a group, each of whom sees a signal within `error` of it.
-    A bid is a multiple of `unit` from `reserve` to `cap`. ``feedback`` says what
-    bidders are shown of the round before.
+    A bid or quote is a multiple of `unit` from `reserve` to `cap`. ``feedback``
+    says what bidders are shown of the round before. Bidders of a double auction
+    buy, except `sellers`.
     """
 
     format: Format
@@ -77,7 +78,9 @@ class Session(AuctionRow, frozen=True):
     periods: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 5  # of a proxy auction
     close: Literal["hard", "soft"] = "hard"
     extension: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1  # periods that a late bid adds, at a soft close
+    sellers: tuple[Party, ...] = ()  # of a double auction
     steps: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 2_000  # of a round of a double auction
+    drawn: Literal["trader", "side"] = "trader"  # whose step it is, or of which side first
     improves: bool = True  # a quote must be better than the standing one
     clears: bool = True  # both sides of the book are empty after a trade
     at: Literal["standing", "middle"] = "standing"  # the price of a trade
@@ -161,10 +164,18 @@ def problem(session: Session) -> str | None:
         ("a reserve over the cap", session.reserve > session.cap),
         ("an error where values aren't common", session.error > 0 and session.values != "common"),
         ("as many units as bidders, or more", session.units > 1 and session.units >= size),
+        ("sellers who don't bid", not set(session.sellers) <= set(session.bidders)),
+        ("sellers where nobody but the house sells", session.format != "double" and session.sellers != ()),
+        ("a double auction of one side", session.format == "double" and not _is_two_sided(session)),
+        ("a double auction in groups", session.format == "double" and size != len(session.bidders)),
     ):
         if is_wrong:
             return text
     return None
+
+
+def _is_two_sided(session: Session) -> bool:
+    return 0 < len(set(session.sellers)) < len(session.bidders)
 
 
 _NOT_BEGUN = Played(rounds=0, auctions=())

@@ -1,6 +1,6 @@
 """Induced values: what the item is worth to each bidder, and what each is told of it.
 
-    stated    a row of `induced` for each bidder and round
+    stated    a row of `induced` for each bidder and round; it holds until another is stated
     private   value = signal = U{low, …, high}, drawn for each bidder and round
     common    value = U{low, …, high} for all of a group;  signal = value + U{−error, …, error}
 
@@ -13,6 +13,7 @@ Source: Smith 1976 (induced values); Kagel and Levin 1986 (common values and sig
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -59,6 +60,13 @@ def key(number: int, party: str) -> str:
     return f"v{number}_{party}"
 
 
+def called(session: Session, party: str) -> str:
+    """What a bidder's valuation is called where it is shown."""
+    if session.values == "common":
+        return "signal"
+    return "cost" if party in session.sellers else "value"
+
+
 def given(
     state: State, session: Session, number: int, place: int, group: Sequence[str]
 ) -> dict[str, Given]:
@@ -70,7 +78,7 @@ def drawn(facts: Facts, session: Session, number: int, place: int, group: Sequen
     """As `given`, from the start rows alone."""
     if session.values == "stated":
         rows = _stated(facts)
-        return {party: rows[number, party] for party in group}
+        return {party: _holding(rows[party], number) for party in group}
     if session.values == "private":
         values = {party: _draw(session, f"value/{number}/{party}") for party in group}
         return {party: Given(value, value) for party, value in values.items()}
@@ -93,13 +101,22 @@ def seed_text(seed: int) -> str:
     return f"auction/1/{seed}"
 
 
-def _stated(facts: Facts) -> dict[tuple[int, str], Given]:
-    rows: dict[tuple[int, str], Given] | None = facts.memo.get("auction.stated")
+def _holding(stated: Sequence[tuple[int, Given]], number: int) -> Given:
+    """The last of what was stated up to a round."""
+    return stated[bisect_right(stated, number, key=lambda each: each[0]) - 1][1]
+
+
+def _stated(facts: Facts) -> dict[str, list[tuple[int, Given]]]:
+    """What is stated of each bidder, as (round, given), in order of the rounds."""
+    rows: dict[str, list[tuple[int, Given]]] | None = facts.memo.get("auction.stated")
     if rows is None:
         rows = facts.memo["auction.stated"] = {}
         for row in facts.tables["induced"].rows.values():
             assert isinstance(row, Induced)
-            rows[row.round, row.bidder] = Given(row.value, row.value if row.signal is None else row.signal)
+            given = Given(row.value, row.value if row.signal is None else row.signal)
+            rows.setdefault(row.bidder, []).append((row.round, given))
+        for stated in rows.values():
+            stated.sort()
     return rows
 
 

@@ -16,7 +16,7 @@ import msgspec
 from ..errors import WorldError
 from ..joined import JoinedWorld
 from ..world import Operate, PacedWorld
-from . import families, results, sealed, session, turns, valuations
+from . import double, families, results, sealed, session, turns, valuations
 from .session import RoundOpen, auction_of, open_auctions, played, session_of
 from .turns import TurnPass
 
@@ -36,6 +36,7 @@ class AuctionWorld(JoinedWorld, PacedWorld):
         valuations.SUBJECT,
         results.SUBJECT,
         sealed.SUBJECT,
+        double.SUBJECT,
         turns.SUBJECT,
     )
     most_turns = 100_000
@@ -67,7 +68,7 @@ class AuctionWorld(JoinedWorld, PacedWorld):
             "round": auction.round,
             "rounds": parameters.rounds,
             "bidders": len(auction.bidders),
-            ("signal" if parameters.values == "common" else "value"): worth.signal,
+            valuations.called(parameters, party): worth.signal,
             "reserve": parameters.reserve,
             "units": parameters.units,
         }
