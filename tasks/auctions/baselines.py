@@ -7,46 +7,15 @@ Each is told only what the market shows its party (`Asked.market`).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ...protocol.bodies import Agent as Stated
-from ..play.agent import Answer, Asked, Setup
+from . import traders
+from .baseline import Baseline
 
 if TYPE_CHECKING:
     from ..play.agent import Agent
     from ..play.baselines import Maker
-
-VERSION: Final = "1"
-
-
-class Baseline(ABC):
-    """An agent of one party; a subclass says its move."""
-
-    outside = False
-    given = None
-    name = ""
-
-    def __init__(self, seed: str, party: str) -> None:
-        self.stated = Stated(model="", name=f"baseline:{self.name}", settings={}, version=VERSION)
-        self.seed = seed
-        self.party = party
-
-    def begin(self, setup: Setup) -> None:  # noqa: B027 - every baseline's
-        """As `Agent.begin`: the market shows all that it needs when it is asked."""
-
-    def act(self, asked: Asked) -> Answer:
-        """As `Agent.act`."""
-        return Answer(act=self.move(asked.market))
-
-    def close(self) -> None:  # noqa: B027 - every baseline's
-        """As `Agent.close`: there is nothing to let go of."""
-
-    @abstractmethod
-    def move(self, market: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The move by what the market shows."""
-
 
 class Truthful(Baseline):
     """Bids its value, or what its signal says."""
@@ -65,4 +34,4 @@ def _maker(kind: type[Baseline]) -> Maker:
     return make
 
 
-BASELINES: Final[Mapping[str, Maker]] = {kind.name: _maker(kind) for kind in (Truthful,)}
+BASELINES: Final[Mapping[str, Maker]] = {kind.name: _maker(kind) for kind in (Truthful, *traders.TRADERS)}
