@@ -200,7 +200,7 @@ def sight(state: State, session: Session, key: str, auction: Auction, party: str
 
 
 def _shown(state: State, book: Book, party: str) -> list[Mapping[str, Any]]:
-    """The quotes that are new to a trader, oldest first; a price where one traded, and whether it was in it."""
+    """The quotes that are new to a trader, oldest first; their price where they traded, and its own."""
     first = max(_told(state, party), book.quotes - MOST_SHOWN) + 1
     shown: list[Mapping[str, Any]] = []
     for number in range(first, book.quotes + 1):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Result(AuctionRow, frozen=True):
     """A row of `result`: what a round came to for one bidder. ``price`` is that of a unit in its auction.
 
-    In a double auction a seller is ``paid`` for the unit that it sold, and ``price`` is that of the last trade.
+    In a double auction a seller is ``paid`` for the unit that it sold; ``price`` is that of the last trade.
     """
 
     round: Round

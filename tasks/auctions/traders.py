@@ -125,15 +125,18 @@ class TruthfulQuotes(Trader):
 class Zip(Trader):
     """Zero intelligence plus: quotes its limit with a margin, which each quote heard makes wider or narrower.
 
-    For a quote at q (a trade's: its price), with its own price p rounded as it would be quoted:
+    For a quote at q (of a trade, its price), with its own price p, rounded as it would be quoted:
 
-        it traded            p no worse than q   ─►  wider       worse, and it was the other side's  ─►  narrower
-        it didn't            p no better than q, and it was its own side's                           ─►  narrower
+        it traded       p no worse than q                                     ─►  wider
+                        p worse, and it was the other side's that reached     ─►  narrower
+        it didn't       p no better than q, and it was its own side's         ─►  narrower
 
-        τ = R·q + A           R from 1 to 1.05 and A from 0 to 5 units to raise the price, and less to lower it
-        Γ = γ·Γ + (1 − γ)·β·(τ − p)        p = p + Γ
+        τ = R·q ± A     R from 1 to 1.05 (to 0.95 where the price falls), A from 0 to 5 units
+        Γ = m·Γ + (1 − m)·β·(τ − p),  p = p + Γ
 
-    Who has left the market still widens its margin, but doesn't narrow it.
+    Who has left the round's market widens its margin still, but doesn't narrow
+    it. What stands when a trader's own price is no better is heard once more:
+    it isn't taken yet. Without that a market in which nobody improves learns no more.
     """
 
     name = "zip"
@@ -143,11 +146,19 @@ class Zip(Trader):
         self._margin = self._draws.integer(50_000, 350_000)
         self._rate = self._draws.integer(100_000, 500_000)
         self._momentum = self._draws.integer(0, 100_000)
-        self._step = 0
+        self._change = 0
         self._left = 0
 
+    def move(self, market: Market) -> Market:
+        """As `Trader.move`."""
+        move = super().move(market)
+        standing = market["ask" if market["side"] == "sell" else "bid"]
+        if move["kind"] == "quote.pass" and standing is not None:
+            self.hear(market, {"round": market["round"], "side": market["side"], "amount": standing})
+        return move
+
     def price(self, market: Market) -> int:
-        """The limit with the margin, rounded; never beyond the limit."""
+        """The limit with the margin, rounded."""
         return (self._exact(market) + MILLION // 2) // MILLION
 
     def _exact(self, market: Market) -> int:
@@ -158,33 +169,30 @@ class Zip(Trader):
     def hear(self, market: Market, quote: Quote) -> None:
         """Moves the margin."""
         sells = market["side"] == "sell"
-        own_side = quote["side"] == market["side"]
-        heard = quote.get("price", quote["amount"])
-        ahead = self.price(market) - heard if sells else heard - self.price(market)
-        if "price" in quote:
-            if "own" in quote:
-                self._left = quote["round"]
-            if ahead <= 0:
-                self._learn(market, heard, up=sells)
-            elif not own_side and self._left != quote["round"]:
-                self._learn(market, heard, up=not sells)
-        elif own_side and ahead >= 0 and self._left != quote["round"]:
-            self._learn(market, heard, up=not sells)
+        is_own_side = quote["side"] == market["side"]
+        at = quote.get("price", quote["amount"])
+        asks_more = self.price(market) - at if sells else at - self.price(market)
+        if "price" in quote and "own" in quote:
+            self._left = quote["round"]
+        if "price" in quote and asks_more <= 0:
+            self._learn(market, at, up=sells)
+        elif self._left != quote["round"] and is_own_side is ("price" not in quote) and asks_more >= 0:
+            self._learn(market, at, up=not sells)
 
-    def _learn(self, market: Market, heard: int, *, up: bool) -> None:
-        factor, more = self._draws.integer(0, 50_000), self._draws.integer(0, 5 * MILLION)
-        target = heard * (MILLION + factor) + more if up else heard * (MILLION - factor) - more
-        exact = self._exact(market)
+    def _learn(self, market: Market, at: int, *, up: bool) -> None:
+        """Moves the price towards one above, or below, what was heard."""
+        more, factor = self._draws.integer(0, 5 * MILLION), self._draws.integer(0, 50_000)
+        target = at * (MILLION + factor) + more if up else at * (MILLION - factor) - more
+        exact, limit = self._exact(market), _limit(market)
         change = self._rate * (target - exact) // MILLION
-        self._step = (self._momentum * self._step + (MILLION - self._momentum) * change) // MILLION
-        limit = _limit(market)
+        self._change = (self._momentum * self._change + (MILLION - self._momentum) * change) // MILLION
         if limit > 0:
-            margin = (exact + self._step) // limit - MILLION
+            margin = (exact + self._change) // limit - MILLION
             self._margin = max(0, margin if market["side"] == "sell" else min(-margin, MILLION))
 
 
 class GjerstadDickhaut(Trader):
-    """Quotes the price of the highest expected gain: the gain at it, by the share of such quotes that were taken.
+    """Quotes the price of the highest expected gain: its gain, by the share of such quotes that were taken.
 
         of a bid b      (taken bids ≤ b + asks ≤ b) / (those + bids ≥ b that weren't taken)
         of an ask a     (taken asks ≥ a + bids ≥ a) / (those + asks ≤ a that weren't taken)
@@ -236,7 +244,7 @@ class GjerstadDickhaut(Trader):
 
 
 class _Record(NamedTuple):
-    """Prices of quotes, each list sorted; of a seller's they are negative, so that more is always likelier."""
+    """Prices of quotes, each list sorted; for a seller they are negative, so that more is always likelier."""
 
     sign: int
     taken: list[int]
@@ -268,7 +276,7 @@ def _other_standing(market: Market) -> int | None:
 
 
 def _candidates(market: Market, limit: int) -> list[int]:
-    """Prices that a quote may have: every fifth from what stands to the limit, or to the other side's quote."""
+    """Prices to choose among: every fifth from what stands to the limit, or to the other side's quote."""
     bid, ask, improves = market["bid"], market["ask"], market["improves"]
     if market["side"] == "sell":
         low = limit if bid is None else max(limit, bid)

@@ -36,7 +36,7 @@ class Round(NamedTuple):
 @cache
 def smith_task(plays: str, *, rounds: int = 5, **session: Any) -> Task:
     """The market as a task in which one baseline plays everybody; the session's parameters by name."""
-    parameters = {"format": "double", "rounds": rounds, "values": "stated", "cap": 400, "reserve": 1, **session}
+    parameters = {"format": "double", "rounds": rounds, "values": "stated", "cap": 400, "reserve": 1}
     lines = [
         'id = "a.double.smith"',
         'title = "A double auction"',
@@ -47,7 +47,7 @@ def smith_task(plays: str, *, rounds: int = 5, **session: Any) -> Task:
         "[case]",
         "base = {}",
         "[facts]",
-        f"session.s = {_table(bidders=list(WORTH), sellers=list(SELLERS), **parameters)}".replace(
+        f"session.s = {_table(bidders=list(WORTH), sellers=list(SELLERS), **{**parameters, **session})}".replace(
             " }", """, seed = "=draw('session', 0, 1000000000)" }"""
         ),
         *(f"induced.{party} = {_table(bidder=party, value=worth)}" for party, worth in WORTH.items()),
@@ -67,7 +67,8 @@ def smith_task(plays: str, *, rounds: int = 5, **session: Any) -> Task:
 
 def _table(**fields: Any) -> str:
     """An inline table of TOML, which spells these values as JSON does."""
-    return "{ " + ", ".join(f"{name} = {msgspec.json.encode(each).decode()}" for name, each in fields.items()) + " }"
+    columns = (f"{name} = {msgspec.json.encode(each).decode()}" for name, each in fields.items())
+    return "{ " + ", ".join(columns) + " }"
 
 
 def session_of(task: Task, plays: str, trial: int) -> State:
