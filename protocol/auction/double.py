@@ -181,7 +181,7 @@ def sight(state: State, session: Session, key: str, auction: Auction, party: str
     """The book, and the quotes since the trader was asked last."""
     book = book_of(state, session, key, auction)
     sells = party in session.sellers
-    sellers = sum(other in session.sellers for other in auction.active)
+    buyers, sellers = _sides(session)
     return {
         "side": "sell" if sells else "buy",
         "step": book.step + 1,
@@ -189,8 +189,8 @@ def sight(state: State, session: Session, key: str, auction: Auction, party: str
         "bid": book.bid,
         "ask": book.ask,
         "leads": party == (book.seller if sells else book.buyer),
-        "buyers": len(auction.active) - sellers,
-        "sellers": sellers,
+        "buyers": buyers - book.trades,
+        "sellers": sellers - book.trades,
         "trades": book.trades,
         "cap": session.cap,
         "unit": session.unit,
@@ -267,27 +267,34 @@ def _quoted(
     trader, side, amount = quote
     other, standing = (book.buyer, book.bid) if side == "sell" else (book.seller, book.ask)
     if standing is None or (amount > standing if side == "sell" else amount < standing):
-        asked = _next(session, key, book, auction.active)
+        asked = _next(session, key, book, auction.active, book.trades)
         return _ended(key, QuoteMade(key, trader, side, amount, asked), asked)
     assert other is not None, "a quote that stands is somebody's"
     price = standing if session.at == "standing" else (amount + standing) // 2
-    asked = _next(session, key, book, [party for party in auction.active if party not in (trader, other)])
+    active = [party for party in auction.active if party not in (trader, other)]
+    asked = _next(session, key, book, active, book.trades + 1)
     buyer, seller = (other, trader) if side == "sell" else (trader, other)
     return _ended(key, TradeMade(key, buyer, seller, price, side, amount, asked), asked)
 
 
 def passed(state: State, session: Session, key: str, auction: Auction, party: str) -> Verdict:
     """A step without a quote."""
-    asked = _next(session, key, book_of(state, session, key, auction), auction.active)
+    book = book_of(state, session, key, auction)
+    asked = _next(session, key, book, auction.active, book.trades)
     return Accepted(_ended(key, QuotePassed(key, party, asked), asked))
 
 
-def _next(session: Session, key: str, book: Book, active: Sequence[Party]) -> Party | None:
+def _next(session: Session, key: str, book: Book, active: Sequence[Party], trades: int) -> Party | None:
     """Whose step comes after the one that is being made; nobody's, where the round ends with it."""
-    if book.step + 1 == session.steps:
+    pairs = min(_sides(session))  # each trade takes one of each side
+    if book.step + 1 == session.steps or trades == pairs:
         return None
-    sellers = sum(party in session.sellers for party in active)
-    return _drawn(session, key, book.step + 2, active) if 0 < sellers < len(active) else None
+    return _drawn(session, key, book.step + 2, active)
+
+
+def _sides(session: Session) -> tuple[int, int]:
+    """How many buyers and sellers there are."""
+    return len(session.bidders) - len(session.sellers), len(session.sellers)
 
 
 def _ended(key: str, event: msgspec.Struct, asked: Party | None) -> list[msgspec.Struct]:

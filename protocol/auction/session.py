@@ -142,7 +142,11 @@ def open_auctions(state: State) -> list[tuple[str, Auction]]:
 
 def auction_of(state: State, party: str) -> tuple[str, Auction] | None:
     """The open auction in which a party bids."""
-    return next((found for found in open_auctions(state) if party in found[1].bidders), None)
+    for key in played(state).auctions:
+        row: Auction = state.get("auction", key)
+        if row.state == "open" and party in row.bidders:
+            return key, row
+    return None
 
 
 def groups_of(session: Session, number: int) -> tuple[tuple[Party, ...], ...]:
@@ -164,6 +168,7 @@ def problem(session: Session) -> str | None:
         ("a reserve over the cap", session.reserve > session.cap),
         ("an error where values aren't common", session.error > 0 and session.values != "common"),
         ("as many units as bidders, or more", session.units > 1 and session.units >= size),
+        ("a seller twice", len(set(session.sellers)) < len(session.sellers)),
         ("sellers who don't bid", not set(session.sellers) <= set(session.bidders)),
         ("sellers where nobody but the house sells", session.format != "double" and session.sellers != ()),
         ("a double auction of one side", session.format == "double" and not _is_two_sided(session)),
@@ -175,7 +180,7 @@ def problem(session: Session) -> str | None:
 
 
 def _is_two_sided(session: Session) -> bool:
-    return 0 < len(set(session.sellers)) < len(session.bidders)
+    return 0 < len(session.sellers) < len(session.bidders)
 
 
 _NOT_BEGUN = Played(rounds=0, auctions=())

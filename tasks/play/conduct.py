@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...ledger.findings import NEEDED, Finding, State, quoted
 from ...protocol.canonical import encode_typed
 from ...protocol.errors import TaskError
+from ...scorers.acts import Watch
 from ..format.task import Task, load_task
 from .agent import Answer, Asked
 from .desk import Departure, RecordedDesk, Said
-from .play import Schedule, briefs_of
+from .play import NEVER, Schedule, briefs_of
 
 if TYPE_CHECKING:
     from ...ledger.audited import Audit
@@ -223,12 +224,20 @@ class _Retrace(Schedule):
     def __init__(self, task: Task, scene: Scene, desk: RecordedDesk) -> None:
         super().__init__(task, scene, desk)
         self._record = desk
+        # What those say that agents play is in the record: nobody looks at what they have seen,
+        # except that whether the run has ended may rest on what the actor has.
+        for party in task.players:
+            if party != task.actor or task.file.ends == NEVER:
+                self._sides[party].watch = Watch(task.world, party, ())
 
     def _ask(self, party: str, asked: Asked) -> Said | Answer:
         del asked
         if not self._record.left or not self._is_next(party):
             return Answer(end="agent_stopped")
         return self._noted(self._record.take(party))
+
+    def _market(self, party: str) -> None:
+        del party
 
     def _is_next(self, party: str) -> bool:
         """Whether the next message is its own; where another's is, whoever isn't judged may have gone."""

@@ -13,6 +13,7 @@ Not here: who says what (`play`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
@@ -219,8 +220,7 @@ class RecordedDesk(Desk):
         self.roles = roles
         self.withheld = False
         self._state = State(facts)
-        self._deeds = deeds
-        self._next = 0
+        self._deeds = deque(deeds)
 
     @property
     def state(self) -> State:
@@ -230,7 +230,7 @@ class RecordedDesk(Desk):
     @property
     def left(self) -> Sequence[Deed]:
         """The deeds that nothing has been said of yet."""
-        return self._deeds[self._next :]
+        return self._deeds
 
     def brief(self, party: str, text: str) -> None:
         """As `Desk.brief`: briefs are compared by who has the record."""
@@ -244,11 +244,11 @@ class RecordedDesk(Desk):
         Raises:
             Departure: the record ends here, or holds another message.
         """
-        if self._next == len(self._deeds):
+        if not self._deeds:
             raise Departure(None, "conduct.omitted", f"a message of `{party}` is missing at the end")
-        deed = self._deeds[self._next]
+        deed = self._deeds[0]
         self._compare(deed, party, action, to, reply_to)
-        self._next += 1
+        self._deeds.popleft()
         return self._taken(deed)
 
     def take(self, party: str) -> Said:
@@ -257,11 +257,11 @@ class RecordedDesk(Desk):
         Raises:
             Departure: it is another's.
         """
-        deed = self._deeds[self._next]
+        deed = self._deeds[0]
         if deed.message.sender != party:
             text = f"a message of `{deed.message.sender}` is not due here"
             raise Departure(deed.seq, "conduct.extra", text)
-        self._next += 1
+        self._deeds.popleft()
         return self._taken(deed)
 
     def seal(self, outcome: Outcome) -> None:

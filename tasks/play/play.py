@@ -189,12 +189,16 @@ class Schedule(ABC):
         if turns_left == 0:
             return None
         inbox, side.inbox = side.inbox, []
-        world = self._world
-        market = world.sight(self._desk.state, party) if isinstance(world, PacedWorld) else None
+        market = self._market(party)
         said = self._ask(party, Asked(self._tick(), turns_left, side.last, inbox, side.watch, market))
         if isinstance(said, Said):
             side.turns += 1
         return said
+
+    def _market(self, party: str) -> Json:
+        """What the market shows a party when it is asked."""
+        world = self._world
+        return world.sight(self._desk.state, party) if isinstance(world, PacedWorld) else None
 
     def _has_ended(self) -> bool:
         if self._task.file.ends == NEVER:
