@@ -232,7 +232,7 @@ def decide(state: State, act: Act) -> Verdict:
         rule = "quote.turn" if act.sender in auction.active else "quote.left"
         return Refusal(rule, {"auction": key})
     if isinstance(act.action, QuotePass):
-        return passed(state, session, key, auction, act.sender)
+        return _passing(session, key, auction, book, act.sender)
     side: Side = "sell" if isinstance(act.action, QuoteSell) else "buy"
     amount: int = act.action.amount
     rule = _objection(session, book, act.sender, side, amount)
@@ -279,15 +279,17 @@ def _quoted(
 
 def passed(state: State, session: Session, key: str, auction: Auction, party: str) -> Verdict:
     """A step without a quote."""
-    book = book_of(state, session, key, auction)
+    return _passing(session, key, auction, book_of(state, session, key, auction), party)
+
+
+def _passing(session: Session, key: str, auction: Auction, book: Book, trader: Party) -> Accepted:
     asked = _next(session, key, book, auction.active, book.trades)
-    return Accepted(_ended(key, QuotePassed(key, party, asked), asked))
+    return Accepted(_ended(key, QuotePassed(key, trader, asked), asked))
 
 
 def _next(session: Session, key: str, book: Book, active: Sequence[Party], trades: int) -> Party | None:
     """Whose step comes after the one that is being made; nobody's, where the round ends with it."""
-    pairs = min(_sides(session))  # each trade takes one of each side
-    if book.step + 1 == session.steps or trades == pairs:
+    if book.step + 1 == session.steps or trades in _sides(session):  # each trade takes one of each side
         return None
     return _drawn(session, key, book.step + 2, active)
 

@@ -404,8 +404,10 @@ def _check_addressee(to: Json) -> None:
     Raises:
         Unformed: it can't.
     """
+    if to is None:
+        return
     try:
-        msgspec.convert(to, Id | None)
+        msgspec.convert(to, Id)
     except msgspec.ValidationError:
         raise Unformed("to", "what can't be the id of a party") from None
 
