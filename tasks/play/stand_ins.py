@@ -113,7 +113,7 @@ class Plan:
             agent = self._agent or self._begun()
             answer = agent.act(asked)
             if agent.unformed is not None:
-                self._agent, self._past = None, [] if self._repeats else list(self._given)
+                self._agent, self._past = None, list(self._given)
                 return None
             if answer.act is None:
                 self._go_on()
