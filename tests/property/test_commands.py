@@ -89,7 +89,7 @@ OPTIONS = (
     "--json", "--help", "-h", "--version", "--seq", "--at", "--db", "--mode", "--key", "--checkpoint",
     "--require", "--source", "--jobs", "--task", "--markdown", "-o", "--output", "--withhold", "--ledger",
     "--secret", "--name", "--keep", "--nonsense", "--jobs=2", "--seq=1", "--", "-", "--seq=x", "--agent",
-    "--case", "--trials=2", "--abandon",
+    "--case", "--trials=2", "--abandon", "--svg",
 )  # fmt: skip
 VALUES = (
     RUN, RUN.upper(), RUN + "0", "0", "26", "-1", "9" * 20, "b", "zz", "", "é", "\udcff", "\x1b[2J", "\n",
@@ -107,7 +107,8 @@ CALLS = (
     "run", PLAYED, "resume", "diff", f"diff {RUN}", "task", "task list", "task show", "task lint",
     "task new", "task new new.toml", "task show t4.buyer_zopa", "--ledger played.db verify", "import uci",
     "import uci recorded.json", "check", "check integrity nowhere", "study", "study extension", "serve",
-    "serve nowhere", "export --journal hledger -o out.jsonl",
+    "serve nowhere", "export --journal hledger -o out.jsonl", "analyse", "analyse credit",
+    "--ledger played.db analyse pairs", "analyse collisions --svg -o out.svg",
 )  # fmt: skip
 
 
@@ -132,7 +133,8 @@ ABOUT = {
         "verify --checkpoint kept.note", "import tau2 recorded.json --db shop.json --mode strict",
     ),
     "runs.jsonl": (
-        "verify runs.jsonl", "score runs.jsonl", "--ledger new.db import bundle runs.jsonl",
+        "verify runs.jsonl", "score runs.jsonl", "analyse collisions runs.jsonl",
+        "--ledger new.db import bundle runs.jsonl",
         "import bundle runs.jsonl", "verify runs.jsonl --source recorded.json",
         "verify runs.jsonl --checkpoint kept.note --key ledger.key",
     ),
@@ -149,7 +151,8 @@ ABOUT = {
     "mine.toml": ("score --task mine.toml",),
     "played.db": ("--ledger played.db verify", "--ledger played.db score", "--ledger played.db resume"),
     "played.jsonl": (
-        "verify played.jsonl", "score played.jsonl", "--ledger new.db import bundle played.jsonl",
+        "verify played.jsonl", "score played.jsonl", "analyse stages played.jsonl",
+        "--ledger new.db import bundle played.jsonl",
     ),
     "task.toml": (
         "task lint task.toml", "task show task.toml", "--ledger played.db score --task task.toml",
