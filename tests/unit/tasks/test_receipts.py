@@ -138,7 +138,8 @@ def test_the_digest_of_a_receipt_is_that_of_its_text(stage: Stage) -> None:
     found = scores(stage)
     keep_receipts(session_of(stage), found)
     texts = [text for (text,) in stage.query("SELECT text FROM receipts ORDER BY receipt")]
-    expected = {score.run: sha256(text.encode()).hexdigest() for score, text in zip(found, texts, strict=True)}
+    runs = [score.run for score in found]
+    expected = {run: sha256(text.encode()).hexdigest() for run, text in zip(runs, texts, strict=True)}
     assert expected == receipt_digests(session_of(stage), scores(stage, runs=3))
 
 
