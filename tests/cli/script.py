@@ -209,7 +209,7 @@ def recorded() -> dict[str, bytes]:
 
 @cache
 def panel() -> dict[str, bytes]:
-    """A ledger under the known secret: a small task's cases, each tried three times by each of four agents."""
+    """A ledger under the known secret: a small task's cases, tried three times each by four agents."""
     with tempfile.TemporaryDirectory() as name:
         stage = Stage(Path(name))
         stage.prepare("secret tollbook.db.secret")
