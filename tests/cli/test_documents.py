@@ -83,6 +83,7 @@ PLAYS = [
     ("tollbook study extension",   f"study extension {EXTENSION}"),
     ("tollbook score",             "score"),
     ("tollbook score",             "score changed.jsonl"),
+    ("tollbook report",            "report ed9c"),
     ("tollbook analyse credit",    "analyse credit changed.jsonl"),
     ("tollbook analyse means",     "--ledger panel.db analyse means"),
     ("tollbook analyse stages",    "--ledger panel.db analyse stages"),

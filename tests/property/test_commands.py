@@ -109,6 +109,7 @@ CALLS = (
     "import uci recorded.json", "check", "check integrity nowhere", "study", "study extension", "serve",
     "serve nowhere", "export --journal hledger -o out.jsonl", "analyse", "analyse credit",
     "--ledger played.db analyse pairs", "analyse collisions --svg -o out.svg",
+    "report", f"report {RUN}", "report -o out.md", "--ledger played.db report -o out.html",
 )  # fmt: skip
 
 
@@ -134,8 +135,8 @@ ABOUT = {
     ),
     "runs.jsonl": (
         "verify runs.jsonl", "score runs.jsonl", "analyse collisions runs.jsonl",
-        "--ledger new.db import bundle runs.jsonl",
-        "import bundle runs.jsonl", "verify runs.jsonl --source recorded.json",
+        "report runs.jsonl -o out.md", "--ledger new.db import bundle runs.jsonl", "import bundle runs.jsonl",
+        "verify runs.jsonl --source recorded.json",
         "verify runs.jsonl --checkpoint kept.note --key ledger.key",
     ),
     "runs.jsonl.gz": ("verify runs.jsonl.gz", "--ledger new.db import bundle runs.jsonl.gz"),
@@ -149,7 +150,10 @@ ABOUT = {
         "verify --source recorded.json --db shop.json",
     ),
     "mine.toml": ("score --task mine.toml",),
-    "played.db": ("--ledger played.db verify", "--ledger played.db score", "--ledger played.db resume"),
+    "played.db": (
+        "--ledger played.db verify", "--ledger played.db score", "--ledger played.db resume",
+        "--ledger played.db report",
+    ),
     "played.jsonl": (
         "verify played.jsonl", "score played.jsonl", "analyse stages played.jsonl",
         "--ledger new.db import bundle played.jsonl",
