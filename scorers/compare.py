@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -32,7 +32,7 @@ from .score import Score, exact
 from .summary import UNSCORED_AT_0, Basis, Mean, bases, mean_of, values_of
 
 ALL_PAIRS: Final = 4
-"""Up to so many agents each is compared with each; of more, each with the first by name."""
+"""Up to so many agents each is compared with each; of more, each with the next below by its mean."""
 
 Group = tuple[str, list[Score]]  # an agent's label and its runs
 
@@ -159,14 +159,18 @@ def compare(scores: Sequence[Score]) -> Comparison:
     agents = groups(scores)
     repeats = [found for label, runs in agents for found in _repeats(label, runs)]
     named = [(label, runs) for label, runs in agents if runs[0].agent is not None]
-    pairs = list(combinations(named, 2))
-    if len(named) > ALL_PAIRS:
-        pairs = pairs[: len(named) - 1]
+    pairs = list(combinations(named, 2) if len(named) <= ALL_PAIRS else pairwise(sorted(named, key=_worth)))
     return Comparison(
         standings=tuple(_standing(*group) for group in agents) if pairs else (),
         repeats=tuple(repeats) if any(_tried_again(runs) for _, runs in agents) else (),
         gaps=tuple(gap for first, second in pairs for gap in _gaps(first, second)),
     )
+
+
+def _worth(group: Group) -> Fraction:
+    """The mean of an agent's scored runs, the highest first; those without any come last."""
+    mean = mean_of(bases(group[1])["scored"])
+    return Fraction(1) if mean is None else -mean.value
 
 
 def place_of(score: Score) -> Place:

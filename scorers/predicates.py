@@ -46,8 +46,10 @@ _ID = re.compile(r"[a-z][a-z0-9_]{0,63}")
 WORDS = frozenset(
     {"as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let"}
     | {"loop", "namespace", "null", "package", "return", "true", "var", "void", "while"}
+    | {"bool", "bytes", "double", "dyn", "int", "list", "map", "null_type", "optional_type", "string"}
+    | {"type", "uint"}
 )
-"""The words of CEL, which can't be names."""
+"""The words of CEL and the names of its types, which can't be names."""
 _DEAR = frozenset({"figures", "result"})
 
 

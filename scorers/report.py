@@ -196,8 +196,8 @@ def unpaired(comparison: Comparison) -> Iterator[str]:
 def comparison_notes(comparison: Comparison) -> Iterator[str]:
     """What the numbers of a comparison rest on."""
     gaps = [gap for gap in comparison.gaps if gap.basis == "scored"]
-    if len(gaps) > 1 and len({gap.first for gap in gaps}) == 1:
-        yield f"of more than {ALL_PAIRS} agents each is compared with {gaps[0].first} alone"
+    if len({label for gap in gaps for label in (gap.first, gap.second)}) > ALL_PAIRS:
+        yield f"of more than {ALL_PAIRS} agents each is compared with the next below by its mean"
     if gaps:
         yield SMALLEST
     if len(gaps) > 1:

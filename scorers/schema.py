@@ -15,6 +15,7 @@ Not here: names that aren't declared at all, which don't compile (`cel`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -78,7 +79,8 @@ def unknown_names(program: Program, shapes: Mapping[str, Shape]) -> list[tuple[s
     return walk.found
 
 
-def shapes_of(world: World) -> dict[str, Shape]:
+@cache
+def shapes_of(world: World) -> Mapping[str, Shape]:
     """What each name of the case view holds in this world."""
     # Which events an act gives is known when it is decided; the keys that any of them makes may be asked for.
     made = {field for event in world.events for field in made_fields(event)}

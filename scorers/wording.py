@@ -53,6 +53,7 @@ _FUNCTIONS: Final = {
 }
 """What is called otherwise elsewhere."""
 
+_DYN: Final = "put one of the values in `dyn(…)`, which has any kind: `{'n': dyn(1)}`, `[dyn(1)]`"
 _TAIL = 24
 
 _Told = tuple[str, str | None]
@@ -250,12 +251,16 @@ def mismatch(function: str, arguments: str | None) -> _Told:
     hint = "compare values of one kind" if sign[1] in _COMPARING else None
     if sign[1] == "+" and "a text" in kinds and "a number" in kinds:
         hint = "make the number a text with `string(n)`"
+    elif sign[1] == "+" and kinds == ["a list", "a list"]:
+        given, hint = "two lists that hold values of two kinds", _DYN
     return f"`{sign[1]}` doesn't go with {given}" if given else f"`{sign[1]}` doesn't go with these", hint
 
 
 def _branches(kinds: Sequence[str]) -> tuple[str, str]:
     if len(kinds) != 3 or kinds[0] not in ("true or false", "a value"):
         return "what stands before `?` is neither true nor false", "compare it: `x > 0 ? … : …`"
+    if kinds[1] == kinds[2]:
+        return f"the branches of `? :` are {kinds[1]} and {kinds[2]} that hold values of two kinds", _DYN
     problem = f"the branches of `? :` are of two kinds, {kinds[1]} and {kinds[2]}"
     if set(kinds[1:]) == {"a list", "true or false"}:
         return problem, "write `[0, 1]` for false and `[1, 1]` for true"

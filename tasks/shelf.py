@@ -4,7 +4,9 @@
 
 An id of a built-in task goes first, so that it means the same in every folder;
 `./t4.buyer_zopa` is a path wherever it stands. A task file is a TOML file with a
-`[reference]`: predicates alone are none. A built-in task's file is called `<id>.toml`.
+`[reference]`: predicates alone are none. A built-in task's file is called `<id>.toml`,
+and its id has a point, which no other file of the suites has: what is wrong with one
+is told, not that it isn't there.
 
 Not here: what the text says (`tollbook.tasks.format`).
 """
@@ -64,13 +66,12 @@ def find_tasks(words: Sequence[str]) -> list[Found]:
 
 @cache
 def builtin_tasks() -> tuple[Found, ...]:
-    """The tasks that come with the package, by id."""
-    found = [
-        Found(file.name.removesuffix(_ENDING), data.decode())
-        for file in _below(files("tollbook.tasks") / "suites")
-        if _REFERENCE.search(data := file.read_bytes())
-    ]
-    return tuple(sorted(found))
+    """The tasks that come with the package, by id.
+
+    Raises:
+        TaskError: `task.size`, `task.utf8`.
+    """
+    return tuple(map(_builtin, _builtin_files()))
 
 
 @contextmanager
@@ -88,9 +89,9 @@ def naming_task(name: str) -> Generator[None]:
 
 
 def _of_word(word: str) -> list[Found]:
-    known = {found.name: found for found in builtin_tasks()}
+    known = _builtin_files()
     if word in known:
-        return [known[word]]
+        return [_builtin(word)]
     path = Path(word)
     if path.is_dir():
         return _of_folder(path)
@@ -98,6 +99,17 @@ def _of_word(word: str) -> list[Found]:
         hint = near(word, known, "give the path of a file, or an id of `tollbook task list`")
         raise TaskError("task.unknown", "", f"there is no task `{word}`", hint)
     return [Found(word, _text(word, _read(path)))]
+
+
+@cache
+def _builtin_files() -> dict[str, Traversable]:
+    """The files of built-in tasks by id, whether or not they can be played."""
+    found = {file.name.removesuffix(_ENDING): file for file in _below(files("tollbook.tasks") / "suites")}
+    return {name: found[name] for name in sorted(found) if "." in name}
+
+
+def _builtin(name: str) -> Found:
+    return Found(name, _text(name, _builtin_files()[name].read_bytes()))
 
 
 def _of_folder(folder: Path) -> list[Found]:

@@ -27,7 +27,7 @@ from .panel import Panel, family_of, mean_of, natural, panel_of, role_of, split,
 from .sheet import Dots, Sheet
 
 _CLUSTERS: Final = "intervals at 95 %: of families and roles over tasks, of capabilities over cases"
-_NO_ERROR: Final = "–: one task or case, or none that differ, which shows no error and not that there is none"
+_NO_ERROR: Final = "– where there is one task or case, or none differ: no error shows, and there may be one"
 
 
 class Row(NamedTuple):

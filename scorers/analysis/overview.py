@@ -35,7 +35,7 @@ _ROOTS: Final = (
 )
 _NONE_LEFT: Final = "No run is left out."
 _SHORT = 12  # digits of a run's id
-_LONGEST = 200  # of a setting
+_LONGEST = 200  # of what is stated, each
 
 
 def overview(
@@ -70,16 +70,26 @@ def _title(agents: Sequence[Group], scores: Sequence[Score]) -> str:
 
 
 def _agent_table(agents: Sequence[Group]) -> Table:
+    """Each agent as it is stated; names only where a label is shorter than one, or says more."""
+    names = ("name",) if any(_name(runs) not in (label, NONE) for label, runs in agents) else ()
     rows: list[tuple[str, ...]] = []
     for label, runs in agents:
         agent = runs[0].agent
         sealed = sum(score.root is not None for score in runs)
         scored = sum(score.outcome == "scored" for score in runs)
         counts = (len(runs), sealed, scored, len(runs) - scored)
-        stated = ("", "", "") if agent is None else (agent.model, agent.version, _settings(agent.settings))
-        rows.append((label, *(text or NONE for text in stated), *map(str, counts)))
-    heads = ("agent", "model", "version", "settings", "opened", "sealed", "scored", "left out")
-    return Table(heads, rows, frozenset(range(4)))
+        stated = ("", "") if agent is None else (agent.model, agent.version)
+        settings = "" if agent is None else _settings(agent.settings)
+        named = (_name(runs),) if names else ()
+        told = (*map(_beginning, stated), settings)
+        rows.append((label, *named, *(text or NONE for text in told), *map(str, counts)))
+    heads = ("agent", *names, "model", "version", "settings", "opened", "sealed", "scored", "left out")
+    return Table(heads, rows, frozenset(range(4 + len(names))))
+
+
+def _name(runs: Sequence[Score]) -> str:
+    agent = runs[0].agent
+    return NONE if agent is None else _beginning(agent.name) or NONE
 
 
 def _settings(settings: Mapping[str, str]) -> str:

@@ -109,9 +109,9 @@ def task_namer(scores: Iterable[Score]) -> Callable[[Score], str]:
     return named
 
 
-def natural(name: str) -> tuple[bool, str]:
-    """A key by which `t2` comes before `t10`, and no name last."""
-    return name == NONE, re.sub("[0-9]+", lambda match: match[0].zfill(_DIGITS), name)
+def natural(name: str) -> str:
+    """A key by which `t2` comes before `t10`, and no name after all that are ASCII, as ids are."""
+    return re.sub("[0-9]+", lambda match: match[0].zfill(_DIGITS), name)
 
 
 def mean_of(scores: Sequence[Score]) -> Mean:

@@ -22,7 +22,7 @@ h2 { font-size: 1.3rem; margin-top: 2.5rem; padding-top: .75rem; border-top: 1px
 h3 { font-size: 1.05rem; margin: 1.75rem 0 .5rem; }
 a { color: var(--link); }
 nav ol { columns: 18rem; column-gap: 2.5rem; padding-left: 1.75rem; }
-.scroll { overflow: auto; max-height: 85vh; margin: .75rem 0; }
+.scroll, ul { overflow: auto; max-height: 85vh; margin: .75rem 0; }
 .scroll:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 table { border-collapse: collapse; font-size: .875rem; line-height: 1.35; }
 table { font-variant-numeric: tabular-nums; }
@@ -34,6 +34,10 @@ code { font: .85em/1.3 ui-monospace, monospace; }
 td code { display: inline-block; width: 32ch; word-break: break-all; }
 .chart { display: block; overflow-x: auto; margin: 1rem 0; }
 .chart svg { display: block; max-width: 100%; min-width: 32rem; height: auto; color: inherit; }
+@media screen and (max-width: 45rem) {
+  table { width: max-content; }
+  td { max-width: 14rem; }
+}
 @media print {
   :root { color-scheme: light; --ground: #ffffff; --ink: #000000; --quiet: #333333; --band: #ffffff; }
   body { font-size: 10pt; }
@@ -42,7 +46,7 @@ td code { display: inline-block; width: 32ch; word-break: break-all; }
   h2, h3 { break-after: avoid; }
   tr, .chart { break-inside: avoid; }
   thead { display: table-header-group; }
-  .scroll, .chart { overflow: visible; max-height: none; }
+  .scroll, ul, .chart { overflow: visible; max-height: none; }
   table { font-size: 7.5pt; }
   th { position: static; white-space: normal; }
 }

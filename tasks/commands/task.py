@@ -32,10 +32,12 @@ command.add_command(new)
 
 
 @command.command()
-@click.argument("tasks", nargs=-1, required=True, metavar="TASK…")
+@click.argument("tasks", nargs=-1, metavar="[TASK…]")
 @json_option
 def lint(tasks: tuple[str, ...], *, as_json: bool) -> Exit:
     """Play TASK, a file, a folder of files or a built-in task, every way it says, and find what is wrong.
+
+    Without one, all built-in tasks are played.
 
     The reference, its alternatives and harmless variations of it must earn full
     credit, each mutation must lose what it says, and no careless policy may earn
@@ -43,9 +45,9 @@ def lint(tasks: tuple[str, ...], *, as_json: bool) -> Exit:
     """
     from ..lint.linter import lint as lint_text  # noqa: PLC0415 - brings in the market
     from ..progress import progress  # noqa: PLC0415 - the help needs none
-    from ..shelf import find_tasks  # noqa: PLC0415 - as above
+    from ..shelf import builtin_tasks, find_tasks  # noqa: PLC0415 - as above
 
-    found = find_tasks(tasks)
+    found = find_tasks(tasks) if tasks else list(builtin_tasks())
     reports: list[Report] = []
     with progress(len(found), "linting", quiet=as_json) as step:
         for each in found:
@@ -96,11 +98,7 @@ def list_tasks(*, as_json: bool) -> None:
     """List the built-in tasks."""
     from ..shelf import builtin_tasks  # noqa: PLC0415 - the help needs none
 
-    files = [tomllib.loads(found.text) for found in builtin_tasks()]
-    listed: list[dict[str, Any]] = [
-        {**{name: file[name] for name in ("id", "title", "world", "actor")}, "cases": len(file["case"])}
-        for file in files
-    ]
+    listed = [_listed(found) for found in builtin_tasks()]
     if as_json:
         print_document("task", {"tasks": listed})
         return
@@ -111,6 +109,25 @@ def list_tasks(*, as_json: bool) -> None:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         cells[3] = row[3].rjust(widths[3])
         click.echo("  ".join([*cells, row[4]]).rstrip())
+
+
+def _listed(found: Found) -> dict[str, Any]:
+    """What the list says of a built-in task.
+
+    Raises:
+        TaskError: the first fault of a file that doesn't say it.
+    """
+    try:
+        file = tomllib.loads(found.text)
+        told = {name: file[name] for name in ("id", "title", "world", "actor")}
+        return {**told, "cases": len(file["case"])}
+    except (ValueError, LookupError, TypeError):
+        from ..format.task import load_task  # noqa: PLC0415 - brings in the market
+        from ..shelf import naming_task  # noqa: PLC0415 - as above
+
+        with naming_task(found.name):
+            load_task(found.text)
+        raise
 
 
 def _linted(found: Found, report: Report) -> dict[str, Any]:

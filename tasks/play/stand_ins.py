@@ -72,12 +72,12 @@ class Grade(NamedTuple):
 GRADES: Final[Mapping[str, Grade]] = MappingProxyType(
     {
         #                 blind unread undone row  number choice told garbled again stops mends
-        "careless": Grade(450,  360,   180,   120, 105,   105,   75,  90,     75,   75,   240),
-        "hasty":    Grade(350,  280,   140,   95,  85,    85,    60,  70,     60,   60,   380),
-        "uneven":   Grade(255,  205,   100,   68,  60,    60,    42,  50,     42,   42,   530),
-        "steady":   Grade(165,  130,   65,    44,  38,    38,    28,  33,     28,   28,   660),
-        "careful":  Grade(80,   65,    32,    21,  19,    19,    13,  16,     13,   13,   780),
-        "expert":   Grade(18,   14,    7,     5,   4,     4,     3,   4,      3,    3,    870),
+        "careless": Grade(460,  370,   185,   125, 110,  110,    80,  90,     80,   80,   220),
+        "hasty":    Grade(360,  290,   145,   95,  85,   85,     60,  70,     60,   60,   370),
+        "uneven":   Grade(240,  192,   96,    64,  56,   56,     40,  48,     40,   40,   550),
+        "steady":   Grade(145,  116,   58,    39,  34,   34,     24,  29,     24,   24,   690),
+        "careful":  Grade(68,   54,    27,    18,  16,   16,     11,  14,     11,   11,   800),
+        "expert":   Grade(18,   14,    7,     5,   4,    4,      3,   4,      3,    3,    870),
     }
 )  # fmt: skip
 """From careless to all but perfect."""
@@ -113,7 +113,7 @@ class Plan:
             agent = self._agent or self._begun()
             answer = agent.act(asked)
             if agent.unformed is not None:
-                self._agent, self._past = None, [] if self._repeats else list(self._given)
+                self._agent, self._past = None, list(self._given)
                 return None
             if answer.act is None:
                 self._go_on()

@@ -35,7 +35,10 @@ MARKS = ("#", "##", "%", "$", ">", "!", "=")
 KNOWN_SECRET = bytes(range(32))
 OTHER_SECRET = bytes(range(32, 64))
 SUITE = files("tollbook.tasks") / "suites" / "retail"
-INVOICES = Path(__file__).resolve().parents[1] / "support" / "invoices.csv"
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+INVOICES = SUPPORT / "invoices.csv"
+LAMP = SUPPORT / "lamp.toml"
+PANEL = ("reference", "mutation:looks_away", "mutation:never_settles", "mutation:pays_800")
 
 
 class Line(NamedTuple):
@@ -204,16 +207,33 @@ def recorded() -> dict[str, bytes]:
         return stage.files()
 
 
+@cache
+def panel() -> dict[str, bytes]:
+    """A ledger under the known secret: a small task's cases, tried three times each by four agents."""
+    with tempfile.TemporaryDirectory() as name:
+        stage = Stage(Path(name))
+        stage.prepare("secret tollbook.db.secret")
+        shutil.copy(LAMP, stage.folder)
+        for agent in PANEL:
+            ran = stage.run(f"tollbook run {LAMP.name} --trials 3 --agent buyer={agent}")
+            assert ran.exit == 0, ran.stderr
+        return stage.files()
+
+
 def _suite(path: Path) -> None:
     for name in ("shop.json", "recorded.json"):
         with as_file(SUITE / name) as file:
             shutil.copy(file, path / name)
 
 
-def _ledger(path: Path) -> None:
-    path.write_bytes(recorded()["tollbook.db"])
+def _ledger(path: Path, files: Callable[[], dict[str, bytes]] = recorded) -> None:
+    path.write_bytes(files()["tollbook.db"])
     path.with_name(f"{path.name}.lock").touch()
     _secret(path.with_name(f"{path.name}.secret"))
+
+
+def _panel(path: Path) -> None:
+    _ledger(path, panel)
 
 
 def _laid_out(path: Path) -> None:
@@ -312,6 +332,7 @@ def _mode(path: Path, mode: str) -> None:
 PREPARATIONS: dict[str, Callable[..., None]] = {
     "suite": _suite,
     "ledger": _ledger,
+    "panel": _panel,
     "laid-out": _laid_out,
     "bundle": _bundle,
     "uci": _uci,

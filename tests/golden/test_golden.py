@@ -1,7 +1,7 @@
 """Runs sealed before: the same input still gives the same bytes, and old runs still verify.
 
     retail.roots      run roots of the suite's recorded runs under a fixed secret, both modes
-    commerce.roots    run roots of the built-in tasks, played: the reference in each case, and a cheat
+    commerce.roots    run roots of the built-in tasks, played: the reference in each case of each, and a cheat
     *.jsonl           an export of a few of each, as it was written once; environment notes, which
                       say on what machine a run was played, are left out
 
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import NamedTuple
@@ -26,17 +27,19 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.append(str(HERE.parent / "support"))  # for the script; pytest has it already
 
-from played_run import BUILTIN, SECRET, builtin, kept, play  # noqa: E402 - found by the line above
+from played_run import SECRET, WORKED, kept, play  # noqa: E402 - found by the line above
 
 from tollbook.ledger.bundle import export_lines  # noqa: E402 - as above
 from tollbook.ledger.store import Store  # noqa: E402 - as above
 from tollbook.ledger.verify import verify_bundle  # noqa: E402 - as above
 from tollbook.tasks.conduct import played  # noqa: E402 - as above
+from tollbook.tasks.format.read import read  # noqa: E402 - as above
+from tollbook.tasks.shelf import builtin_tasks  # noqa: E402 - as above
 from tollbook.tasks.tau2.importer import import_runs, read_shop  # noqa: E402 - as above
 from tollbook.tasks.tau2.source import read_source  # noqa: E402 - as above
 
 NAME = "golden.example"
-CHEAT = "cheat:takes_the_first_ask"
+CHEATED, CHEAT = "t4.buyer_zopa", "cheat:takes_the_first_ask"
 ENVIRONMENT = b'{"note":{"text":"tollbook.environment/'
 NO_PROMISE = "# commerce is at version 0: before the first release these change with its rules and the tasks"
 
@@ -46,9 +49,9 @@ class Market(NamedTuple):
 
     name: str
     head: tuple[str, ...]
-    lines: Callable[[Path], list[str]]
+    lines: Callable[[Path, bool], list[str]]
     ledger: str
-    exported: Sequence[int]
+    exported: Callable[[], Sequence[int]]
 
     @property
     def roots(self) -> Path:
@@ -58,19 +61,25 @@ class Market(NamedTuple):
     def bundle(self) -> Path:
         return HERE / f"{self.name}.jsonl"
 
-    def text(self, folder: Path) -> str:
-        """The text of the roots' file; leaves ledgers in the folder."""
-        return "\n".join([*self.head, *self.lines(folder)]) + "\n"
+    def text(self, folder: Path, *, whole: bool = True) -> str:
+        """The text of the roots' file, or of what of it is quickly made; leaves ledgers in the folder."""
+        return "\n".join([*self.head, *self.lines(folder, whole)]) + "\n"
+
+    def known(self, *, whole: bool = True) -> str:
+        """What `text` gave when the file was written."""
+        lines = self.roots.read_text().splitlines(keepends=True)
+        quick = ("#", "compat", "strict", *WORKED)
+        return "".join(line for line in lines if whole or line.startswith(quick))
 
     def export(self, folder: Path) -> bytes:
         """The export of some runs of a ledger that `text` left, without environment notes."""
         with Store.read(folder / self.ledger) as store:
             runs = store.runs()
-            lines = export_lines(store, [runs[place] for place in self.exported])
+            lines = export_lines(store, [runs[place] for place in self.exported()])
             return b"".join(line for line in lines if not line.startswith(ENVIRONMENT))
 
 
-def recorded_roots(folder: Path) -> list[str]:
+def recorded_roots(folder: Path, _whole: bool) -> list[str]:  # noqa: FBT001 - as `played_roots`
     return [line for mode in ("compat", "strict") for line in mode_roots(mode, folder)]
 
 
@@ -87,14 +96,29 @@ def mode_roots(mode: str, folder: Path) -> list[str]:
     return [f"{mode} {checkpoint}" for checkpoint in checkpoints(ledger)]
 
 
-def played_roots(folder: Path) -> list[str]:
+def played_roots(folder: Path, whole: bool) -> list[str]:  # noqa: FBT001 - one of two lists
     ledger = folder / "commerce.db"
-    plays = [(task, case, "reference") for task in BUILTIN for case in builtin(task).file.case]
-    plays.insert(1, ("t4.buyer_zopa", "linear", CHEAT))
+    played = [words for words in plays() if whole or words[0] in WORKED]
     with kept(ledger, NAME) as store:
-        for words in plays:
+        for words in played:
             play(store, *words)
-    return [f"{' '.join(words)} {root}" for words, root in zip(plays, checkpoints(ledger), strict=True)]
+    return [f"{' '.join(words)} {root}" for words, root in zip(played, checkpoints(ledger), strict=True)]
+
+
+@cache
+def plays() -> list[tuple[str, str, str]]:
+    """Task, case and agent of each run: the reference everywhere, and a cheat in one case."""
+    cases = {found.name: list(read(found.text).case) for found in builtin_tasks()}
+    found = [(task, case, "reference") for task in cases for case in cases[task]]
+    cheat = (CHEATED, cases[CHEATED][0], CHEAT)
+    found.insert(found.index((*cheat[:2], "reference")) + 1, cheat)
+    return found
+
+
+def cheat_and_refund() -> list[int]:
+    """The places of the cheat's run and of the first one of a merchant's task."""
+    tasks = [task for task, _case, _agent in plays()]
+    return [plays().index(each) for each in plays() if each[2] == CHEAT] + [tasks.index(WORKED[-1])]
 
 
 def checkpoints(ledger: Path) -> list[str]:
@@ -104,43 +128,47 @@ def checkpoints(ledger: Path) -> list[str]:
 
 
 MARKETS = {
-    "retail": Market("retail", (), recorded_roots, "compat.db", (0, 1)),
-    "commerce": Market("commerce", (NO_PROMISE,), played_roots, "commerce.db", (1, 4)),
+    "retail": Market("retail", (), recorded_roots, "compat.db", lambda: (0, 1)),
+    "commerce": Market("commerce", (NO_PROMISE,), played_roots, "commerce.db", cheat_and_refund),
 }
 
 
-def all_roots() -> str:
+def all_roots(*, whole: bool) -> str:
     """The texts of the roots' files, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
-        return "".join(market.text(Path(folder)) for market in MARKETS.values())
+        return "".join(market.text(Path(folder), whole=whole) for market in MARKETS.values())
 
 
 SURROUNDINGS = [
-    ({"PYTHONHASHSEED": "0"}, []),
-    ({"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu"}, []),
-    ({"PYTHONHASHSEED": "random", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"}, []),
-    ({"PYTHONHASHSEED": "7", "LC_ALL": "C", "PYTHONUTF8": "0"}, ["-O"]),
+    (False, {"PYTHONHASHSEED": "0"}, []),
+    (False, {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu"}, []),
+    (False, {"PYTHONHASHSEED": "random", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"}, []),
+    (True, {"PYTHONHASHSEED": "7", "TZ": "America/Lima", "LC_ALL": "C", "PYTHONUTF8": "0"}, ["-O"]),
 ]
 
 
-@pytest.mark.parametrize(("environment", "flags"), SURROUNDINGS, ids=["0", "1-TZ", "random-LC_ALL", "C-O"])
-def test_roots_depend_on_nothing_around_the_process(environment: dict[str, str], flags: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("whole", "environment", "flags"), SURROUNDINGS, ids=["0", "1-TZ", "random-LC_ALL", "C-TZ-O"]
+)
+def test_roots_depend_on_nothing_around_the_process(
+    environment: dict[str, str], flags: list[str], *, whole: bool
+) -> None:
     surroundings = {name: value for name, value in os.environ.items() if name not in ("TZ", "LC_ALL", "LANG")}
     ran = subprocess.run(
-        [sys.executable, *flags, __file__, "--print"],
+        [sys.executable, *flags, __file__, "--print", *["--quick"][whole:]],
         env={**surroundings, **environment},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert ("".join(market.roots.read_text() for market in MARKETS.values()), "") == (ran.stdout, ran.stderr)
+    assert ("".join(market.known(whole=whole) for market in MARKETS.values()), "") == (ran.stdout, ran.stderr)
 
 
 @pytest.mark.parametrize("name", MARKETS)
 def test_an_old_export_still_verifies(name: str) -> None:
     market = MARKETS[name]
     audits = list(verify_bundle(market.bundle, keep="played", further=played))
-    assert [True] * len(market.exported) == [audit.good and not audit.findings for audit in audits]
+    assert [True] * len(market.exported()) == [audit.good and not audit.findings for audit in audits]
     assert {"done" if name == "commerce" else "not done"} == {audit.checks["6"] for audit in audits}
     lines = market.roots.read_text().splitlines()[len(market.head) :]
     known = {line.split("/run/")[1].split()[0] for line in lines}
@@ -148,16 +176,15 @@ def test_an_old_export_still_verifies(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MARKETS)
-def test_the_same_runs_give_the_same_export(name: str, tmp_path: Path) -> None:
+def test_the_same_runs_give_the_same_roots_and_export(name: str, tmp_path: Path) -> None:
     market = MARKETS[name]
-    market.lines(tmp_path)
+    assert market.known() == market.text(tmp_path)
     assert market.bundle.read_bytes() == market.export(tmp_path)
 
 
 def test_every_case_is_played_and_no_two_runs_have_one_root() -> None:
     lines = [line.split() for line in MARKETS["commerce"].roots.read_text().splitlines()[1:]]
-    cases = [(task, case) for task in BUILTIN for case in builtin(task).file.case]
-    assert cases == [(task, case) for task, case, agent, *_rest in lines if agent == "reference"]
+    assert plays() == [(task, case, agent) for task, case, agent, *_rest in lines]
     assert [CHEAT] == [agent for _task, _case, agent, *_rest in lines if agent != "reference"]
     assert len(lines) == len({root for *_rest, root in lines})
 
@@ -171,6 +198,6 @@ def _write() -> None:
 
 if __name__ == "__main__":
     if "--print" in sys.argv:
-        sys.stdout.write(all_roots())
+        sys.stdout.write(all_roots(whole="--quick" not in sys.argv))
     else:
         _write()

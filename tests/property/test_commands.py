@@ -89,7 +89,7 @@ OPTIONS = (
     "--json", "--help", "-h", "--version", "--seq", "--at", "--db", "--mode", "--key", "--checkpoint",
     "--require", "--source", "--jobs", "--task", "--markdown", "-o", "--output", "--withhold", "--ledger",
     "--secret", "--name", "--keep", "--nonsense", "--jobs=2", "--seq=1", "--", "-", "--seq=x", "--agent",
-    "--case", "--trials=2", "--abandon",
+    "--case", "--trials=2", "--abandon", "--svg",
 )  # fmt: skip
 VALUES = (
     RUN, RUN.upper(), RUN + "0", "0", "26", "-1", "9" * 20, "b", "zz", "", "é", "\udcff", "\x1b[2J", "\n",
@@ -104,10 +104,13 @@ CALLS = (
     "demo --keep .", "import tau2 recorded.json --db shop.json", f"log {RUN}", f"show {RUN}", f"replay {RUN}",
     "export -o out.jsonl", f"prove inclusion {RUN}", f"prove consistency {RUN}", f"verify {RUN} --key",
     "verify --checkpoint", "score --task", "import bundle runs.jsonl", "verify --source recorded.json",
-    "run", PLAYED, "resume", "diff", f"diff {RUN}", "task", "task list", "task show", "task lint",
+    "run", PLAYED, "resume", "diff", f"diff {RUN}", "task", "task list", "task show",
+    "task lint nowhere",
     "task new", "task new new.toml", "task show t4.buyer_zopa", "--ledger played.db verify", "import uci",
     "import uci recorded.json", "check", "check integrity nowhere", "study", "study extension", "serve",
-    "serve nowhere", "export --journal hledger -o out.jsonl",
+    "serve nowhere", "export --journal hledger -o out.jsonl", "analyse", "analyse credit",
+    "--ledger played.db analyse pairs", "analyse collisions --svg -o out.svg",
+    "report", f"report {RUN}", "report -o out.md", "--ledger played.db report -o out.html",
 )  # fmt: skip
 
 
@@ -132,8 +135,9 @@ ABOUT = {
         "verify --checkpoint kept.note", "import tau2 recorded.json --db shop.json --mode strict",
     ),
     "runs.jsonl": (
-        "verify runs.jsonl", "score runs.jsonl", "--ledger new.db import bundle runs.jsonl",
-        "import bundle runs.jsonl", "verify runs.jsonl --source recorded.json",
+        "verify runs.jsonl", "score runs.jsonl", "analyse collisions runs.jsonl",
+        "report runs.jsonl -o out.md", "--ledger new.db import bundle runs.jsonl", "import bundle runs.jsonl",
+        "verify runs.jsonl --source recorded.json",
         "verify runs.jsonl --checkpoint kept.note --key ledger.key",
     ),
     "runs.jsonl.gz": ("verify runs.jsonl.gz", "--ledger new.db import bundle runs.jsonl.gz"),
@@ -147,9 +151,13 @@ ABOUT = {
         "verify --source recorded.json --db shop.json",
     ),
     "mine.toml": ("score --task mine.toml",),
-    "played.db": ("--ledger played.db verify", "--ledger played.db score", "--ledger played.db resume"),
+    "played.db": (
+        "--ledger played.db verify", "--ledger played.db score", "--ledger played.db resume",
+        "--ledger played.db report",
+    ),
     "played.jsonl": (
-        "verify played.jsonl", "score played.jsonl", "--ledger new.db import bundle played.jsonl",
+        "verify played.jsonl", "score played.jsonl", "analyse stages played.jsonl",
+        "--ledger new.db import bundle played.jsonl",
     ),
     "task.toml": (
         "task lint task.toml", "task show task.toml", "--ledger played.db score --task task.toml",

@@ -10,15 +10,15 @@ from queue import Queue
 from threading import Thread
 from typing import Any, NamedTuple
 
+from played_run import builtin
+
 from tollbook.ledger.secret import ensure_secret
-from tollbook.tasks.format.task import load_task
 from tollbook.tasks.serve.app import app_of
 from tollbook.tasks.serve.host import Ended, Host
 from tollbook.tasks.serve.limits import Limits, Rate
 from tollbook.tasks.serve.scribe import Scribe
 from tollbook.tasks.serve.server import listening, serve
 from tollbook.tasks.session import DEFAULT_NAME, Session, secret_path_of
-from tollbook.tasks.shelf import find_task
 
 FAST = Rate(1_000_000, 1_000_000)
 OPEN = Limits(party=FAST, parties=FAST, address=FAST, strangers=FAST)
@@ -44,7 +44,7 @@ def hosted(
     """A host of these built-in tasks, until the end of the block; every run is sealed by then."""
     session = Session(folder / "tollbook.db", secret_path_of(folder / "tollbook.db"), DEFAULT_NAME)
     secret = ensure_secret(session.secret_path)
-    loaded = [load_task(find_task(name).text) for name in tasks]
+    loaded = [builtin(name) for name in tasks]
     ended: list[Ended] = []
     with Scribe(lambda: session.store_to_write(secret)) as scribe:
         host = Host(scribe, secret, session.name, loaded, limits, tell=ended.append, **more)

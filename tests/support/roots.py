@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import sys
 
+from played_run import WORKED, builtin
 from small_task import ledger_on, task_of
 
-from tollbook.tasks.format.task import load_task
 from tollbook.tasks.play.casting import Part, cast
 from tollbook.tasks.play.recorder import record
-from tollbook.tasks.shelf import builtin_tasks
 
 WORDS = ("reference", "cheat:first_offer", "cheat:flood_then_refuse", "cheat:random_legal.0")
 
 
 def main() -> None:
-    for task in (task_of(), *(load_task(found.text) for found in builtin_tasks())):
+    for task in (task_of(), *map(builtin, WORKED)):
         for word in WORDS:
             maker = cast(task, Part(word))
             case = list(task.file.case)[-1]

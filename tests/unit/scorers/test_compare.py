@@ -251,13 +251,20 @@ def test_where_all_is_paired_the_difference_is_that_of_the_means() -> None:
         ([], "a"),
         (["a b"], "ba"),
         (["a b", "a c", "a d", "b c", "b d", "c d"], "dcba"),
-        (["a b", "a c", "a d", "a e"], "aecdb"),
+        (["a b", "b c", "c d", "d e"], "aecdb"),
     ],
 )
 def test_up_to_four_agents_are_compared_with_each_other(pairs: list[str], names: str) -> None:
     found = compare([run(agent(name), "t1 a 0", 0) for name in names])
     assert pairs == [f"{gap.first} {gap.second}" for gap in found.gaps]
     assert (sorted(names) if pairs else []) == [each.label for each in found.standings]
+
+
+def test_of_more_agents_each_is_compared_with_the_next_below() -> None:
+    worth = {"a": 300, "b": 900, "c": 0, "d": 1_000, "e": 500}
+    found = compare([run(agent(name), "t1 a 0", points) for name, points in worth.items()])
+    pairs = [(gap.first, gap.second, gap.mean) for gap in found.gaps]
+    assert [("d", "b", 100), ("b", "e", 400), ("e", "a", 200), ("a", "c", 300)] == pairs
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,7 @@ def test_agents_in_json() -> None:
 
 def test_of_many_agents_it_is_said_which_are_compared() -> None:
     many = [each for name in "edcba" for each in played(name, "++")]
-    only = "of more than 4 agents each is compared with a alone"
+    only = "of more than 4 agents each is compared with the next below by its mean"
     assert only in text_of(many, [PREDICATES]).splitlines()
     assert EACH in text_of(many, [PREDICATES]).splitlines()
     assert only not in text_of(many[2:], [PREDICATES])

@@ -81,6 +81,8 @@ HELD = {
         ("`!` takes true or false only", "compare", "!1"),
         ("the branches of `? :` are of two kinds, a list and true", "[0, 1]", "true ? [1, 2] : false"),
         ("the branches of `? :` are of two kinds, a number and a text", "same kind", "true ? 1 : 'a'"),
+        ("the branches of `? :` are a map and a map that hold", "dyn(1)", "true ? {'a': 1} : {'a': 'b'}"),
+        ("`+` doesn't go with two lists that hold values of two kinds", "[dyn(1)]", "[1] + ['a']"),
         ("what stands before `?` is neither true nor false", "compare it", "1 ? 2 : 3"),
         ("`in` looks in a list or a map, not in a number", None, "1 in 2"),
         ("`[…]` doesn't go with a list and a text", "xs[0]", "acts['a']"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from tollbook.protocol.keys import SigningKey
 from tollbook.scorers.receipt import Receipt, receipt_of, sign_receipt, verify_receipt
 from tollbook.scorers.score import Score
 from tollbook.tasks.judging import Judge, read_judgement, recorded_predicates
-from tollbook.tasks.receipts import keep_receipts
+from tollbook.tasks.receipts import keep_receipts, receipt_digests, receipts_or_why
 from tollbook.tasks.session import DEFAULT_NAME, Session, secret_path_of
 
 KEY = ledger_key(KNOWN_SECRET)
@@ -131,3 +132,36 @@ def test_a_receipt_that_the_ledger_did_not_sign_is_passed_over(stage: Stage, kin
     assert keep_receipts(session, [changed]) == []
     last: Any = stage.query("SELECT text FROM receipts ORDER BY receipt DESC")[0][0]
     assert receipt_of(changed) == verify_receipt(last, vkey_of(DEFAULT_NAME, KEY.public))
+
+
+def test_the_digest_of_a_receipt_is_that_of_its_text(stage: Stage) -> None:
+    found = scores(stage)
+    keep_receipts(session_of(stage), found)
+    texts = [text for (text,) in stage.query("SELECT text FROM receipts ORDER BY receipt")]
+    runs = [score.run for score in found]
+    expected = {run: sha256(text.encode()).hexdigest() for run, text in zip(runs, texts, strict=True)}
+    assert expected == receipt_digests(session_of(stage), scores(stage, runs=3))
+
+
+def test_only_the_receipt_of_the_score_at_hand_has_a_digest(stage: Stage) -> None:
+    session, found = session_of(stage), scores(stage)
+    keep_receipts(session, found)
+    lost = found[0]._replace(outcome="undecided", value=None, reason="withheld")
+    elsewhere = found[0]._replace(run="0" * 64)
+    assert {} == receipt_digests(session, [*scores(stage, "mine.toml"), lost, elsewhere])
+    with session.store_to_write(KNOWN_SECRET) as store:
+        forger = SigningKey.from_seed(bytes(32))
+        text = sign_receipt(receipt_of(found[0]), DEFAULT_NAME, forger)
+        store.add_receipts([(1, found[0].scorer, text), (2, found[1].scorer, "no note")])
+    assert {} == receipt_digests(session, found)
+
+
+def test_why_no_receipt_was_kept(stage: Stage) -> None:
+    stage.prepare("other-secret tollbook.db.secret")
+    moved, why = receipts_or_why(session_of(stage), (), scores(stage))
+    assert ([], "receipt.unkept") == (moved, why and why.code)
+    stage.prepare("bundle runs.jsonl")
+    assert ([], None) == receipts_or_why(
+        session_of(stage), (str(stage.folder / "runs.jsonl"),), scores(stage)
+    )
+    assert kept(stage) == []

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from tollbook.protocol.errors import TaskError
+from tollbook.tasks import shelf
+from tollbook.tasks.cli import main
+from tollbook.tasks.console import Exit
+from tollbook.tasks.format.skeleton import skeleton
 from tollbook.tasks.shelf import builtin_tasks, find_task, find_tasks
 
 TASK = 'id = "mine"\n[reference]\nstep = []\n'
@@ -67,3 +72,53 @@ def test_bytes_that_are_no_task(folder: Path) -> None:
         assert code == caught.value.code
     with pytest.raises(FileNotFoundError):
         find_task("missing.toml")
+
+
+@pytest.fixture
+def suites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """The folder of a package with one built-in task, and predicates that are none."""
+    monkeypatch.setattr(shelf, "files", lambda _package: tmp_path)
+    caches = (shelf.builtin_tasks, shelf._builtin_files)  # noqa: SLF001
+    for each in caches:
+        each.cache_clear()
+    folder = tmp_path / "suites" / "kitchen"
+    folder.mkdir(parents=True)
+    (folder / "t1.kettle.toml").write_text(skeleton("t1.kettle", "commerce", "buyer"))
+    (folder / "predicates.toml").write_text("[predicate.reference]\n")
+    yield folder
+    for each in caches:
+        each.cache_clear()
+
+
+@pytest.mark.parametrize(("expected", "broken"), [(Exit.GOOD, False), (Exit.FOUND_FALSE, True)])
+def test_without_a_word_every_built_in_task_is_linted(
+    suites: Path, capsys: pytest.CaptureFixture[str], expected: Exit, *, broken: bool
+) -> None:
+    if broken:
+        (suites / "t1.pan.toml").write_text('id = "t1.pan"\n')
+    assert expected == main(["task", "lint"])
+    sums = [line.split(": ")[0] for line in capsys.readouterr().out.splitlines() if ", 0 warnings" in line]
+    assert ["t1.kettle", *["t1.pan"][:broken]] == sums
+
+
+@pytest.mark.parametrize(
+    ("data",                             "words",         "told"),
+    [
+        (b"",                            "lint t1.pan",   "t1.pan:"),
+        (b"[",                           "lint t1.pan",   "t1.pan:1: error: "),
+        (b"[",                           "show t1.pan",   "error: t1.pan:1: "),
+        (b"[",                           "list",          "error: t1.pan:1: "),
+        (b'id = "t1.pan"',               "list",          "error: t1.pan: "),
+        (b"\xff",                        "lint t1.pan",   "error: `t1.pan` is not UTF-8"),
+        (b"\xff",                        "list",          "error: `t1.pan` is not UTF-8"),
+        (b"\xff",                        "lint t1.kettle", "t1.kettle: 0 errors"),
+        (b"[",                           "lint predicates", "error: there is no task `predicates`"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_built_in_task_is_told(
+    suites: Path, capsys: pytest.CaptureFixture[str], data: bytes, words: str, told: str
+) -> None:
+    (suites / "t1.pan.toml").write_bytes(data)
+    main(["task", *words.split()])
+    said = capsys.readouterr()
+    assert (said.out + said.err).startswith(told)

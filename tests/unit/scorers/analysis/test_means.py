@@ -49,7 +49,7 @@ t2.y        alpha     2      1  100.0              –
 t10.z       alpha     1      1  500.0              –
 
 intervals at 95 %: of families and roles over tasks, of capabilities over cases
-–: one task or case, or none that differ, which shows no error and not that there is none
+– where there is one task or case, or none differ: no error shows, and there may be one
 """
 
 

@@ -89,6 +89,14 @@ def test_agents_are_as_they_are_stated() -> None:
     assert [("alpha", 500), ("beta", 375), ("all", Fraction(875, 2))] == [row[:2] for row in chart.rows]
 
 
+def test_a_name_that_is_not_the_label_is_told_whole() -> None:
+    twin = [SCORES[0], SCORES[1]._replace(agent=Agent(model="m-2", name="alpha", settings={}, version=""))]
+    (table, _) = tables("Agents", page(twin))
+    assert ("agent", "name", "model") == table.heads[:3]
+    assert [("alpha m-1", "alpha", "m-1"), ("alpha m-2", "alpha", "m-2")] == [row[:3] for row in table.rows]
+    assert {5, 6, 7, 8} == {*range(9)} - table.words
+
+
 def test_tasks_with_their_digests_and_ledgers_with_their_keys() -> None:
     tasks, ledgers = tables("Tasks and ledgers", page())
     assert [

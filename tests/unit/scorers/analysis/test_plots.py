@@ -216,7 +216,8 @@ assert "matplotlib.pyplot" not in sys.modules
 
 
 def test_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:
-    (tmp_path / "matplotlibrc").write_text("svg.fonttype: path\nlines.solid_capstyle: round\ntext.usetex: True\n")
+    settings_of_a_user = "svg.fonttype: path\nlines.solid_capstyle: round\ntext.usetex: True\n"
+    (tmp_path / "matplotlibrc").write_text(settings_of_a_user)
     runs = []
     for settings in (
         {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C"},
