@@ -206,6 +206,7 @@ class Shelf:
     def __init__(self, fetch: Callable[[str], Blob | None]) -> None:
         self._fetch = fetch
         self._facts: dict[tuple[str, int], Facts] = {}
+        self._rows_held = 0
         self.read: set[str] = set()
         """The names of those that somebody has read, and learnt what is wrong with them."""
 
@@ -223,9 +224,10 @@ class Shelf:
                 return None
             self.read.add(digest)
             facts = facts_of(blob, world)
+            self._rows_held += _count(facts)
         self._facts[key] = facts
-        while len(self._facts) > 1 and sum(map(_count, self._facts.values())) > MAX_ROWS_HELD:
-            del self._facts[next(iter(self._facts))]
+        while len(self._facts) > 1 and self._rows_held > MAX_ROWS_HELD:
+            self._rows_held -= _count(self._facts.pop(next(iter(self._facts))))
         return facts
 
     def task(self, digest: str) -> str | None:

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, cast
 from ..protocol.errors import ScoreError
 from .failures import advice, failed
 from .growth import LIMIT, Weight, excess, weigh
-from .profile import Reach, objection, reach
+from .profile import ANY_FIELD, Reach, objection, reach
 from .syntax import Checked, read
 from .wording import Said, refused
 
@@ -39,6 +39,7 @@ _MARKET: ContextVar[Callable[[str], Any]] = ContextVar("market")
 MAX_EXPRESSION = 2_000
 """The most characters of one expression, as its author wrote it."""
 
+_DEAR = frozenset({"figures", "result"})
 _LIBRARIES = ("bindings", "lists", "math", "optional", "sets", "strings", "two-var-comprehensions")
 
 # The static type of each name; what a place doesn't see isn't declared there, and doesn't compile.
@@ -232,6 +233,16 @@ def asked_by(programs: Iterable[Program]) -> Asked:
     return {name: None if fields is None else tuple(sorted(fields)) for name, fields in found.items()}
 
 
+def reads_of(programs: Iterable[Program]) -> frozenset[str]:
+    """What these programs ask of a case view: its names, and the fields that are dear to make."""
+    found: set[str] = set()
+    for program in programs:
+        fields = program.reach.fields
+        found |= program.reach.free & RESERVED
+        found |= _DEAR if ANY_FIELD in fields else _DEAR & fields
+    return frozenset(found)
+
+
 def _part(value: Any, fields: tuple[str, ...] | None) -> Any:  # noqa: ANN401 - whatever the document holds
     if fields is None or not isinstance(value, dict):
         return value
@@ -312,7 +323,8 @@ def _environment(scope: Scope, extra: tuple[str, ...]) -> Any:  # noqa: ANN401 -
     draws = [cel.FunctionDecl("draw", [overload])] if scope.draws else []
     overload = cel.Overload("market_text", kind.DYN, [kind.STRING], impl=_answered)
     asks = [cel.FunctionDecl("market", [overload])] if scope.asks else []
-    return cel.NewEnv(config=config, variables={**names, **dict.fromkeys(extra, kind.DYN)}, functions=[*draws, *asks])
+    names.update(dict.fromkeys(extra, kind.DYN))
+    return cel.NewEnv(config=config, variables=names, functions=[*draws, *asks])
 
 
 @lru_cache(maxsize=4_096)  # a mutation is mostly the reference over again

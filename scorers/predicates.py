@@ -28,7 +28,7 @@ import msgspec
 from ..protocol.canonical import digest
 from ..protocol.errors import ScoreError
 from . import profile
-from .cel import JUDGE, MAX_EXPRESSION, RESERVED, Asked, Program, asked_by
+from .cel import MAX_EXPRESSION, RESERVED, Asked, Program, asked_by, reads_of
 from .lets import Lets, near, ordered
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -50,7 +50,6 @@ WORDS = frozenset(
     | {"type", "uint"}
 )
 """The words of CEL and the names of its types, which can't be names."""
-_DEAR = frozenset({"figures", "result"})
 
 
 class Predicate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -164,12 +163,7 @@ class PredicateSet:
     @cached_property
     def reads(self) -> frozenset[str]:
         """What the expressions ask of a case view: its names, and the fields that are dear to make."""
-        found: set[str] = set()
-        for program in self._all_programs():
-            fields = program.reach.fields
-            found |= program.reach.free & frozenset(JUDGE.names)
-            found |= _DEAR if profile.ANY_FIELD in fields else _DEAR & fields
-        return frozenset(found)
+        return reads_of(self._all_programs())
 
     @cached_property
     def asked(self) -> Asked:

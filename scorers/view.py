@@ -162,12 +162,16 @@ def show_again(world: World, state: State, deed: Deed, roles: Mapping[str, str])
     decision = deed.decision
     if decision.outcome != "accepted" or decision.rule is not None:
         return None
-    events = cast("list[msgspec.Struct]", decision.events)
-    for event in events:
-        world.evolve(state, event)
+    evolve_again(world, state, deed)
     message = deed.message
     act = Act(deed.action, message.sender, roles[message.sender], deed.seq, message.to)
-    return world.show(state, act, events)
+    return world.show(state, act, cast("list[msgspec.Struct]", decision.events))
+
+
+def evolve_again(world: World, state: State, deed: Deed) -> None:
+    """Stages the changes of a decided deed."""
+    for event in cast("list[msgspec.Struct]", deed.decision.events):
+        world.evolve(state, event)
 
 
 def _events(episode: Episode) -> Kinds:

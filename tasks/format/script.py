@@ -39,6 +39,7 @@ class Script(NamedTuple):
     on: frozenset[str]
     rules: tuple[ScriptRule, ...]
     asked: Asked
+    reads: frozenset[str]
 
 
 def compile_script(entry: ScriptEntry, place: str, world: World, maker: Maker, acts: ActMaker) -> Script:
@@ -61,7 +62,7 @@ def compile_script(entry: ScriptEntry, place: str, world: World, maker: Maker, a
         hint = "write `rule = [{ do = … }]`"
         maker.faults.note("task.script", f"{place}.rule", "a script without a rule", hint)
     rules = (compiled(rule, f"{place}.rule[{at}]") for at, rule in enumerate(entry.rule))
-    return Script(on, tuple(rules), maker.asked)
+    return Script(on, tuple(rules), maker.asked, maker.reads)
 
 
 def _kinds(on: str | Sequence[str], place: str, world: World, faults: Faults) -> frozenset[str]:

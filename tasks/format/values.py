@@ -33,6 +33,7 @@ from ...scorers.cel import (
     Scope,
     asked_by,
     compile_source,
+    reads_of,
 )
 from ...scorers.failures import advice
 from ...scorers.lets import CircleError, Lets
@@ -191,6 +192,11 @@ class Maker:
     def asked(self) -> Asked:
         """What the expressions compiled so far ask for."""
         return asked_by(expression.program for expression in self.made)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What the expressions compiled so far read of what their place sees."""
+        return reads_of(expression.program for expression in self.made)
 
     def value(self, raw: Json, place: str) -> Value:
         """A value at a place: plain, filled in, or worked out.

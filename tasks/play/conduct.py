@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...ledger.findings import NEEDED, Finding, State, quoted
 from ...protocol.canonical import encode_typed
 from ...protocol.errors import TaskError
-from ...scorers.acts import Watch
+from ...scorers.acts import ACTS, Watch
+from ...scorers.cel import reads_of
 from ..format.task import Task, load_task
 from .agent import Answer, Asked
 from .desk import Departure, RecordedDesk, Said
@@ -192,9 +193,11 @@ def _check_messages(audit: Audit, task: Task, scene: Scene) -> None:
     assert run is not None
     if run.state is None:
         raise _UndoneError("its start rows are not here")
-    desk = RecordedDesk(task.world, run.roles, run.state.facts, audit.deeds)
+    ends = reads_of([task.ends.program])
+    shows = "result" in ends or any("result" in script.reads for script in task.scripts.values())
+    desk = RecordedDesk(task.world, run.roles, run.state.facts, audit.deeds, shows=shows)
     try:
-        ending = _Retrace(task, scene, desk).run()
+        ending = _Retrace(task, scene, desk, ACTS | ends).run()
     except Departure as departure:
         if departure.code == "conduct.omitted" and _may_break_off(audit):
             return
@@ -221,8 +224,8 @@ def _check_outcome(audit: Audit, due: str) -> None:
 class _Retrace(Schedule):
     """A play in which those that agents play say what the record holds."""
 
-    def __init__(self, task: Task, scene: Scene, desk: RecordedDesk) -> None:
-        super().__init__(task, scene, desk)
+    def __init__(self, task: Task, scene: Scene, desk: RecordedDesk, want: frozenset[str]) -> None:
+        super().__init__(task, scene, desk, want)
         self._record = desk
         # What those say that agents play is in the record: nobody looks at what they have seen,
         # except that whether the run has ended may rest on what the actor has.

@@ -27,7 +27,7 @@ from ...protocol.canonical import MAX_PART_BYTES, encode_typed
 from ...protocol.engine import decide
 from ...protocol.tables import State
 from ...protocol.world import Shown, World, part_fields
-from ...scorers.view import show_again
+from ...scorers.view import evolve_again, show_again
 from .environment import environment_note
 
 if TYPE_CHECKING:
@@ -212,10 +212,20 @@ class LedgerDesk(Desk):
 class RecordedDesk(Desk):
     """The deeds of a record, one after the other; what is said must be the next of them.
 
-    ``withheld`` says whether a text couldn't be compared.
+    ``withheld`` says whether a text couldn't be compared. Unless it ``shows``
+    them, what queries showed isn't made again.
     """
 
-    def __init__(self, world: World, roles: Mapping[str, str], facts: Facts, deeds: Sequence[Deed]) -> None:
+    def __init__(
+        self,
+        world: World,
+        roles: Mapping[str, str],
+        facts: Facts,
+        deeds: Sequence[Deed],
+        *,
+        shows: bool = True,
+    ) -> None:
+        self._shows = shows
         self.world = world
         self.roles = roles
         self.withheld = False
@@ -268,7 +278,9 @@ class RecordedDesk(Desk):
         """As `Desk.seal`: outcomes are compared by who has the record."""
 
     def _taken(self, deed: Deed) -> Said:
-        shown = show_again(self.world, self._state, deed, self.roles)
+        shown = show_again(self.world, self._state, deed, self.roles) if self._shows else None
+        if not self._shows:
+            evolve_again(self.world, self._state, deed)
         self._state.commit()
         return Said(deed, shown)
 

@@ -32,7 +32,7 @@ from ...protocol.bodies import Outcome
 from ...protocol.canonical import MAX_DEPTH, MAX_PART_BYTES, Id, depth, encode
 from ...protocol.errors import CanonicalError
 from ...protocol.world import Operate, PacedWorld, World, kind_of, part_fields
-from ...scorers.acts import Watch
+from ...scorers.acts import ACTS, EVERYTHING, Watch
 from ...scorers.cel import activation, asked_by
 from ..format.task import OPERATOR, Task
 from ..format.values import Unformed
@@ -102,18 +102,25 @@ class _Side:
 class Schedule(ABC):
     """One play of a scene at a desk, whatever those do that agents play."""
 
-    def __init__(self, task: Task, scene: Scene, desk: Desk) -> None:
+    def __init__(
+        self, task: Task, scene: Scene, desk: Desk, want: frozenset[str] = EVERYTHING
+    ) -> None:
+        """``want`` is what those that agents play are to see of the run."""
         self._task = task
         self._scene = scene
         self._desk = desk
         self._world = task.world
         self._scripts = {
             party: Counterparty(
-                party, script, Watch(task.world, party), scene.mandates.get(party, {}), scene.case
+                party,
+                script,
+                Watch(task.world, party, ACTS | script.reads),
+                scene.mandates.get(party, {}),
+                scene.case,
             )
             for party, script in task.scripts.items()
         }
-        watches = {party: Watch(task.world, party) for party in task.players}
+        watches = {party: Watch(task.world, party, want) for party in task.players}
         watches.update({party: each.watch for party, each in self._scripts.items()})
         self._sides = {party: _Side(watch) for party, watch in watches.items()}
         self._heard: Mapping[str, Json] | None = None
