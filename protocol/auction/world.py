@@ -16,7 +16,7 @@ import msgspec
 from ..errors import WorldError
 from ..joined import JoinedWorld
 from ..world import Operate, PacedWorld
-from . import double, families, results, sealed, session, turns, valuations
+from . import benchmarks, double, families, results, sealed, session, turns, valuations
 from .session import RoundOpen, auction_of, open_auctions, played, session_of
 from .turns import TurnPass
 
@@ -40,6 +40,7 @@ class AuctionWorld(JoinedWorld, PacedWorld):
         turns.SUBJECT,
     )
     most_turns = 100_000
+    answers: ClassVar = benchmarks.ANSWERS
     unoffered = frozenset({"agent.unparsed", "round.open", "turn.pass"})
     refusing = ("bid.pass",)
     taking = ("bid.submit",)
@@ -71,6 +72,9 @@ class AuctionWorld(JoinedWorld, PacedWorld):
             valuations.called(parameters, party): worth.signal,
             "reserve": parameters.reserve,
             "units": parameters.units,
+            "cap": parameters.cap,
+            "unit": parameters.unit,
+            **_support(parameters),
         }
         before = results.feedback(state, parameters, party)
         if before is not None:
@@ -92,6 +96,14 @@ class AuctionWorld(JoinedWorld, PacedWorld):
         problem = session.problem(row) if isinstance(row, session.Session) else None
         if problem is not None:
             raise WorldError("facts.row", f"a row of `{table}` contradicts itself: {problem}")
+
+
+def _support(parameters: session.Session) -> dict[str, int]:
+    """How values are drawn, which everybody is told; of stated values nobody is."""
+    if parameters.values == "stated":
+        return {}
+    error = {"error": parameters.error} if parameters.values == "common" else {}
+    return {"low": parameters.low, "high": parameters.high, **error}
 
 
 def make(params: Mapping[str, Scalar]) -> AuctionWorld:
