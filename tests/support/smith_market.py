@@ -37,6 +37,7 @@ class Round(NamedTuple):
 def smith_task(plays: str, *, rounds: int = 5, **session: Any) -> Task:
     """The market as a task in which one baseline plays everybody; the session's parameters by name."""
     parameters = {"format": "double", "rounds": rounds, "values": "stated", "cap": 400, "reserve": 1}
+    stated = _table(bidders=list(WORTH), sellers=list(SELLERS), **{**parameters, **session})
     lines = [
         'id = "a.double.smith"',
         'title = "A double auction"',
@@ -47,9 +48,7 @@ def smith_task(plays: str, *, rounds: int = 5, **session: Any) -> Task:
         "[case]",
         "base = {}",
         "[facts]",
-        f"session.s = {_table(bidders=list(WORTH), sellers=list(SELLERS), **{**parameters, **session})}".replace(
-            " }", """, seed = "=draw('session', 0, 1000000000)" }"""
-        ),
+        f"session.s = {stated[:-2]}, seed = \"=draw('session', 0, 1000000000)\" }}",
         *(f"induced.{party} = {_table(bidder=party, value=worth)}" for party, worth in WORTH.items()),
         "[party]",
         'b1 = { role = "buyer" }',
@@ -91,6 +90,6 @@ def rounds_of(state: State) -> list[Round]:
 
 
 def alpha(prices: Sequence[int], price: int = PRICE) -> Fraction:
-    """Smith's alpha in percent, to a thousandth: 100 · sqrt(mean((p − P)²)) / P."""
+    """Smith's alpha in percent, 100 · sqrt(mean((p − P)²)) / P, the root cut to 1/100,000 of a unit."""
     of = 10**10 * sum((each - price) ** 2 for each in prices)
     return Fraction(isqrt(of // len(prices)), 10**3 * price) if prices else Fraction(0)
