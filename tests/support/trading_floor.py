@@ -32,7 +32,8 @@ class Floor:
         for table, _key, each in read:
             WORLD.check_row(table, each)
         self.state = State(WORLD.facts(read))
-        self.roles = dict.fromkeys(buyers, "buyer") | dict.fromkeys(sellers, "seller") | {"operator": "operator"}
+        roles = {party: "seller" if party in sellers else "buyer" for party in parties}
+        self.roles = {**roles, "operator": "operator"}
         self._said = 0
         self.say("operator", "round.open")
 
