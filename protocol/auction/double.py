@@ -37,9 +37,9 @@ from ..joined import Rule, Subject, Verdict
 from ..world import Accepted, Act, Ask, Refusal
 from . import results, valuations
 from .results import Result
-from .sealed import amounts
 from .session import Auction, Session, auction_of, session_of
 from .terms import BIDDER, Amount, AuctionAction, AuctionEvent, AuctionRow, Count, Family, Party, Round
+from .words import amounts
 
 if TYPE_CHECKING:
     from ..tables import State

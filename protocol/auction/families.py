@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from . import double, sealed
+from . import ascending, descending, double, posted, proxy, sealed
 from .terms import Family
 
-FAMILIES: tuple[Family, ...] = (sealed.FAMILY, double.FAMILY)
+FAMILIES: tuple[Family, ...] = (
+    sealed.FAMILY,
+    ascending.FAMILY,
+    descending.FAMILY,
+    proxy.FAMILY,
+    posted.FAMILY,
+    double.FAMILY,
+)
 
 _BY_FORMAT = {name: family for family in FAMILIES for name in family.formats}
 

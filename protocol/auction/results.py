@@ -8,7 +8,7 @@ Not here: who wins and at which price (each family).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -45,6 +45,14 @@ class AuctionClosed(AuctionEvent, frozen=True, tag="auction.closed"):
     price: int
 
 
+_BIDS: Final = {
+    "english_open": ("exit", "price"),
+    "english_closed": ("exit", "price"),
+    "proxy": ("maximum", "amount"),
+}
+"""Where a format keeps its bids, and in which column; in `bid` unless it is listed."""
+
+
 def key(number: int, party: str) -> str:
     """The key of a result."""
     return f"x{number}_{party}"
@@ -70,18 +78,21 @@ def feedback(state: State, session: Session, party: str) -> Mapping[str, Any] | 
     if row is None or session.feedback == "none":
         return None
     way = "received" if party in session.sellers else "paid"
-    shown = {"round": number, "units": row.units, way: row.paid, "profit": row.profit}
+    shown: dict[str, Any] = {"round": number, "units": row.units, way: row.paid, "profit": row.profit}
     if session.feedback in ("price", "bids"):
         shown["price"] = row.price
     if session.feedback == "bids":
         auction: Auction = state.get("auction", row.auction)
-        shown["bids"] = _bids(state, number, auction.bidders)
+        shown["bids"] = _bids(state, session.format, number, auction.bidders)
     return shown
 
 
-def _bids(state: State, number: int, bidders: Sequence[str]) -> Any:  # noqa: ANN401 - plain JSON
-    rows = [state.get("bid", f"b{number}_{party}") for party in bidders]
-    return sorted((row.amount for row in rows if row is not None and row.amount is not None), reverse=True)
+def _bids(state: State, kind: str, number: int, bidders: Sequence[str]) -> Sequence[int]:
+    """What was bid in a round, highest first: bids, maxima, or the prices at which bidders left."""
+    table, field = _BIDS.get(kind, ("bid", "amount"))
+    rows = [state.get(table, f"{table[0]}{number}_{party}") for party in bidders]
+    amounts: list[int | None] = [getattr(row, field) for row in rows if row is not None]
+    return sorted((amount for amount in amounts if amount is not None), reverse=True)
 
 
 SUBJECT = Subject(rows={"result": Result}, rules=(), events={AuctionClosed: closed}, refusals={})

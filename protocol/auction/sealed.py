@@ -18,19 +18,17 @@ Source: Vickrey 1961; Krishna 2009, Auction Theory, chapters 2, 3, 12, 13.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..draws import Draws
 from ..joined import Rule, Subject, Verdict
 from ..world import Accepted, Act, Ask, Refusal
+from . import words
 from .results import AuctionClosed
-from .session import Auction, Session, auction_of, session_of
+from .session import Auction, Session, lots, turn_of
 from .terms import BIDDER, Amount, AuctionAction, AuctionEvent, AuctionRow, Family, Party, Round
-from .valuations import seed_text
 
 if TYPE_CHECKING:
     from ..tables import State
@@ -73,41 +71,37 @@ def due(state: State, session: Session, key: str, auction: Auction) -> Due:
 
 
 def sight(state: State, session: Session, key: str, auction: Auction, party: str) -> Mapping[str, Any]:
-    """Nothing more than everybody is shown."""
-    del state, session, key, auction, party
-    return {}
+    """What may be bid."""
+    del state, key, auction, party
+    return {"cap": session.cap, "unit": session.unit}
 
 
 def decide(state: State, act: Act) -> Verdict:
     """A bid or a pass of a bidder whose turn it is."""
-    session, found = session_of(state), auction_of(state, act.sender)
-    if session.format not in FORMATS:
-        return Refusal("bid.format", {"format": session.format})
-    if found is None:
-        return Refusal("bid.closed", {})
-    key, auction = found
-    if auction.bidders[auction.turn] != act.sender:
-        rule = "bid.twice" if act.sender in auction.bidders[: auction.turn] else "bid.turn"
-        return Refusal(rule, {"auction": key})
+    turn = turn_of(state, act.sender, FORMATS, "bid")
+    if isinstance(turn, Refusal):
+        return turn
     if isinstance(act.action, BidPass):
-        return Accepted(_events(state, session, key, auction, act.sender, None))
-    wrong = check_amount(session, act.action.amount)
-    if wrong is not None:
-        return wrong
-    return Accepted(_events(state, session, key, auction, act.sender, act.action.amount))
+        return Accepted(_events(state, *turn, act.sender, None))
+    amount: int = act.action.amount
+    wrong = check_amount(turn.session, amount, "bid")
+    return Accepted(_events(state, *turn, act.sender, amount)) if wrong is None else wrong
 
 
-def check_amount(session: Session, amount: int) -> Refusal | None:
+def check_amount(session: Session, amount: int, noun: str) -> Refusal | None:
     """Why an amount can't be bid, or None."""
-    for rule, is_wrong in (
-        ("bid.negative", amount < 0),
-        ("bid.cap", amount > session.cap),
-        ("bid.unit", amount % session.unit != 0),
-        ("bid.reserve", amount < session.reserve),
-    ):
-        if is_wrong:
-            return Refusal(rule, {"amount": amount} if abs(amount) < 2**53 else {})
-    return None
+    if session.reserve <= amount <= session.cap and amount % session.unit == 0:
+        return None
+    rule = (
+        "negative"
+        if amount < 0
+        else "cap"
+        if amount > session.cap
+        else "unit"
+        if amount % session.unit != 0
+        else "reserve"
+    )
+    return Refusal(f"{noun}.{rule}", {"amount": amount} if abs(amount) < 2**53 else {})
 
 
 def _events(  # noqa: PLR0913 - a bid, and where it stands
@@ -119,18 +113,17 @@ def _events(  # noqa: PLR0913 - a bid, and where it stands
         bids = {each: row.amount for each, row in rows if row.amount is not None}
         if amount is not None:
             bids[party] = amount
-        events.append(outcome(session, key, bids))
+        events.append(outcome(session, key, auction, bids))
     return events
 
 
-def outcome(session: Session, key: str, bids: Mapping[str, int]) -> AuctionClosed:
+def outcome(session: Session, key: str, auction: Auction, bids: Mapping[str, int]) -> AuctionClosed:
     """Who wins at which price, of the bids that were made."""
-    order = ranked(session, key, bids)
-    units = session.units if session.format in ("uniform_price", "discriminatory") else 1
+    order = ranked(session, key, auction, bids)
+    units = session.units
     winners, first_loser = tuple(order[:units]), order[units : units + 1]
-    next_price = max([session.reserve, *(bids[party] for party in first_loser)])
     if session.format in ("second_price", "uniform_price"):
-        paid = dict.fromkeys(winners, next_price)
+        paid = dict.fromkeys(winners, max([session.reserve, *(bids[party] for party in first_loser)]))
     elif session.format == "all_pay":
         paid = dict(bids)
     else:
@@ -139,12 +132,13 @@ def outcome(session: Session, key: str, bids: Mapping[str, int]) -> AuctionClose
     return AuctionClosed(key, winners, paid, price)
 
 
-def ranked(session: Session, key: str, bids: Mapping[str, int]) -> list[str]:
+def ranked(session: Session, key: str, auction: Auction, bids: Mapping[str, int]) -> list[str]:
     """The bidders, highest bid first; a tie by a drawn order."""
+    order = sorted(bids, key=bids.__getitem__, reverse=True)
     if len(set(bids.values())) == len(bids):
-        return sorted(bids, key=lambda party: -bids[party])
-    lots = Draws(seed_text(session.seed), f"tie/{key}").shuffle(sorted(bids))
-    return sorted(bids, key=lambda party: (-bids[party], lots.index(party)))
+        return order
+    lot = lots(session, key, auction.bidders).index
+    return sorted(order, key=lambda party: (-bids[party], lot(party)))
 
 
 def bid_key(number: int, party: str) -> str:
@@ -160,26 +154,15 @@ def submitted(state: State, event: BidSubmitted) -> None:
     state.put("auction", event.auction, msgspec.structs.replace(auction, turn=auction.turn + 1))
 
 
-AMOUNT = re.compile(
-    r"(?<![\w.,])[$€£]?\s?([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,13})(?:\.([0-9]{1,2}))?(?![\w.,]*\w)"
-)
-"""An amount in words: `3.20`, `$3.20`, `1,200`; whole numbers are whole units of the currency."""
-
-
-def amounts(text: str) -> list[int]:
-    """The amounts in a text, in minor units, in order."""
-    return [int(whole.replace(",", "")) * 100 + int(f"{part}00"[:2]) for whole, part in AMOUNT.findall(text)]
-
-
 def understood(  # noqa: PLR0913 - as `Family.understood`
     state: State, session: Session, key: str, auction: Auction, party: str, text: str
 ) -> msgspec.Struct | None:
-    """The last amount in the words is the bid; `pass` without an amount is a pass."""
+    """The amount in the words, or `pass`."""
     del state, session, key, auction, party
-    found = amounts(text)
-    if found:
-        return BidSubmit(found[-1])
-    return BidPass() if re.search(r"\bpass\b", text, re.IGNORECASE) else None
+    found = words.amount(text, "pass")
+    if isinstance(found, int):
+        return BidSubmit(found)
+    return None if found is None else BidPass()
 
 
 def passed(state: State, session: Session, key: str, auction: Auction, party: str) -> Verdict:

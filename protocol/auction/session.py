@@ -17,8 +17,8 @@ Source: "Measuring AI agents in simulated auctions" (run setup, the loop); the a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Literal
+from collections.abc import Collection, Iterable, Sequence
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
@@ -28,6 +28,7 @@ from ..tables import State
 from ..world import Accepted, Act, Refusal
 from . import valuations
 from .terms import OPERATOR, Amount, AuctionAction, AuctionEvent, AuctionRow, Count, Party, Round
+from .valuations import Valuation
 
 SESSION = "s"
 """The key of the only row of `session`."""
@@ -47,15 +48,21 @@ Format = Literal[
 ]
 
 
+ASCENDING = frozenset({"english_open", "english_closed"})
+DRAWN_ORDER = frozenset({"dutch", "posted_price"})
+"""Formats in which bidders are asked in an order that is drawn for each round."""
+MULTI_UNIT = frozenset({"uniform_price", "discriminatory", "posted_price"})
+
+
 class Session(AuctionRow, frozen=True):
     """The only row of `session`: the rules of every round.
 
     ``values`` says where values come from: `stated` in rows of `induced`;
     `private`, each drawn from `low` to `high`; `common`, one drawn from `low` to
     `high` for all of a group, each of whom sees a signal within `error` of it.
-    A bid or quote is a multiple of `unit` from `reserve` to `cap`. ``feedback``
-    says what bidders are shown of the round before. Bidders of a double auction
-    buy, except `sellers`.
+    A bid or quote is a multiple of `unit` from `reserve` to `cap`; an ascending
+    clock begins at the reserve. ``feedback`` says what bidders are shown of the
+    round before. Bidders of a double auction buy, except `sellers`.
     """
 
     format: Format
@@ -73,11 +80,11 @@ class Session(AuctionRow, frozen=True):
     cap: Amount = 1_000_000
     unit: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1
     price: Amount = 0  # posted; where a clock begins
-    increment: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 100  # of a clock
-    exits_seen: bool = True  # an English clock: whether others' exits are shown
+    increment: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 100  # of a clock; over the second maximum
     periods: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 5  # of a proxy auction
     close: Literal["hard", "soft"] = "hard"
     extension: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1  # periods that a late bid adds, at a soft close
+    extensions: Annotated[int, msgspec.Meta(ge=0, le=100)] = 10  # how often it does
     sellers: tuple[Party, ...] = ()  # of a double auction
     steps: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 2_000  # of a round of a double auction
     drawn: Literal["trader", "side"] = "trader"  # whose step it is, or of which side first
@@ -91,7 +98,8 @@ class Session(AuctionRow, frozen=True):
 class Auction(AuctionRow, frozen=True):
     """A row of `auction`: one group's auction in one round.
 
-    ``turn`` counts moves; ``price`` is the clock's; ``active`` are those still in it.
+    ``bidders`` are in the order in which they are asked, ``active`` those of
+    them still in it, and ``turn`` the place among these of who is next; ``price`` is the clock's.
     """
 
     round: Round
@@ -134,45 +142,97 @@ def played(state: State) -> Played:
     return _NOT_BEGUN if found is None else found
 
 
-def open_auctions(state: State) -> list[tuple[str, Auction]]:
-    """The auctions of the round that are open, in order."""
-    rows = [(key, state.get("auction", key)) for key in played(state).auctions]
-    return [(key, row) for key, row in rows if row.state == "open"]
-
-
-def auction_of(state: State, party: str) -> tuple[str, Auction] | None:
-    """The open auction in which a party bids."""
+def first_open(state: State) -> tuple[str, Auction] | None:
+    """The first auction of the round that is open."""
     for key in played(state).auctions:
         row: Auction = state.get("auction", key)
-        if row.state == "open" and party in row.bidders:
+        if row.state == "open":
             return key, row
     return None
 
 
+def auction_of(state: State, party: str) -> tuple[str, Auction] | None:
+    """The open auction in which a party bids."""
+    worth: Valuation | None = state.get("valuation", valuations.key(played(state).rounds, party))
+    if worth is None:
+        return None
+    row: Auction = state.get("auction", worth.auction)
+    return (worth.auction, row) if row.state == "open" else None
+
+
+class Turn(NamedTuple):
+    """An auction in which it is a party's turn, and the session's parameters."""
+
+    session: Session
+    key: str
+    auction: Auction
+
+
+def turn_of(
+    state: State, party: str, formats: Collection[str], noun: str, gone: str = "twice"
+) -> Turn | Refusal:
+    """The auction in which it is a party's turn, or why it isn't.
+
+    Refusals in order: `format`, `closed`, ``gone`` (the party is active no more), `twice`, `turn`.
+    """
+    session = session_of(state)
+    if session.format not in formats:
+        return Refusal(f"{noun}.format", {"format": session.format})
+    found = auction_of(state, party)
+    if found is None:
+        return Refusal(f"{noun}.closed", {})
+    key, auction = found
+    active, turn = auction.active, auction.turn
+    if turn < len(active) and active[turn] == party:
+        return Turn(session, key, auction)
+    rule = gone if party not in active else "twice" if party in active[:turn] else "turn"
+    return Refusal(f"{noun}.{rule}", {"auction": key})
+
+
+def lots(session: Session, key: str, bidders: Iterable[Party]) -> list[Party]:
+    """The bidders of an auction in the order by which ties go: drawn, the same whatever the format."""
+    return Draws(valuations.seed_text(session.seed), f"tie/{key}").shuffle(sorted(bidders))
+
+
+def first_of(session: Session, key: str, auction: Auction, tied: Collection[Party]) -> Party:
+    """The one to whom a tie goes."""
+    return next(party for party in lots(session, key, auction.bidders) if party in tied)
+
+
 def groups_of(session: Session, number: int) -> tuple[tuple[Party, ...], ...]:
-    """Who bids with whom in a round."""
-    size = session.group or len(session.bidders)
+    """Who bids with whom in a round, in the order in which they are asked."""
+    size, seed = session.group or len(session.bidders), valuations.seed_text(session.seed)
     order: Sequence[Party] = session.bidders
     if session.matching == "rematched":
-        order = Draws(valuations.seed_text(session.seed), f"group/{number}").shuffle(session.bidders)
-    return tuple(tuple(order[at : at + size]) for at in range(0, len(order), size))
+        order = Draws(seed, f"group/{number}").shuffle(session.bidders)
+    groups = [tuple(order[at : at + size]) for at in range(0, len(order), size)]
+    if session.format not in DRAWN_ORDER:
+        return tuple(groups)
+    return tuple(
+        tuple(Draws(seed, f"order/{number}/{place}").shuffle(group)) for place, group in enumerate(groups, 1)
+    )
 
 
 def problem(session: Session) -> str | None:
     """What the parameters say against each other, or None."""
     size = session.group or len(session.bidders)
+    kind = session.format
     for text, is_wrong in (
         ("a bidder twice", len(set(session.bidders)) < len(session.bidders)),
         ("bidders that fill no whole groups", len(session.bidders) % size != 0),
         ("values of which the lowest is above the highest", session.low > session.high),
         ("a reserve over the cap", session.reserve > session.cap),
         ("an error where values aren't common", session.error > 0 and session.values != "common"),
+        ("more than one unit where one is sold", session.units > 1 and kind not in MULTI_UNIT),
         ("as many units as bidders, or more", session.units > 1 and session.units >= size),
+        ("a price over the cap", session.price > session.cap),
+        ("a reserve where the clock doesn't begin", kind in ASCENDING and session.reserve != session.price),
+        ("a price below the reserve", kind in ("dutch", "posted_price") and session.price < session.reserve),
         ("a seller twice", len(set(session.sellers)) < len(session.sellers)),
         ("sellers who don't bid", not set(session.sellers) <= set(session.bidders)),
-        ("sellers where nobody but the house sells", session.format != "double" and session.sellers != ()),
-        ("a double auction of one side", session.format == "double" and not _is_two_sided(session)),
-        ("a double auction in groups", session.format == "double" and size != len(session.bidders)),
+        ("sellers where nobody but the house sells", kind != "double" and session.sellers != ()),
+        ("a double auction of one side", kind == "double" and not _is_two_sided(session)),
+        ("a double auction in groups", kind == "double" and size != len(session.bidders)),
     ):
         if is_wrong:
             return text
@@ -189,7 +249,7 @@ _NOT_BEGUN = Played(rounds=0, auctions=())
 def _opening(state: State, act: Act) -> Verdict:
     """Whether the next round may be opened; its values are those stated, or drawn now."""
     session, before = session_of(state), played(state)
-    if open_auctions(state):
+    if first_open(state) is not None:
         return Refusal("round.running", {"round": before.rounds})
     if before.rounds == session.rounds:
         return Refusal("round.last", {"round": before.rounds})
@@ -207,9 +267,9 @@ def _opened(state: State, event: RoundOpened) -> None:
     keys = tuple(f"a{event.round}_{place}" for place in range(1, len(event.groups) + 1))
     for key, group in zip(keys, event.groups, strict=True):
         state.put("auction", key, Auction(event.round, group, price=session.price, active=group))
-    for party, value in event.values.items():
-        row = valuations.Valuation(event.round, party, value, event.signals[party])
-        state.put("valuation", valuations.key(event.round, party), row)
+        for party in group:
+            row = Valuation(event.round, key, party, event.values[party], event.signals[party])
+            state.put("valuation", valuations.key(event.round, party), row)
     state.put("played", SESSION, Played(rounds=event.round, auctions=keys))
 
 

@@ -30,6 +30,8 @@ Signed = Annotated[int, msgspec.Meta(ge=-MAX_AMOUNT, le=MAX_AMOUNT, extra={"unit
 """A profit, or a value that a signal's error may take below nothing."""
 Round = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
 Party = Id
+Key = Id
+"""The key of an auction."""
 Count = Index
 
 BIDDER = frozenset({"bidder", "buyer", "seller"})

@@ -40,9 +40,10 @@ class Induced(AuctionRow, frozen=True):
 
 
 class Valuation(AuctionRow, frozen=True):
-    """A row of `valuation`: what the item of a round is worth to a bidder, and what it was told."""
+    """A row of `valuation`: where a bidder bids in a round, what the item is worth to it, what it is told."""
 
     round: Round
+    auction: str
     bidder: Party
     value: Signed
     signal: Signed

@@ -16,8 +16,21 @@ import msgspec
 from ..errors import WorldError
 from ..joined import JoinedWorld
 from ..world import Operate, PacedWorld
-from . import benchmarks, double, families, results, sealed, session, turns, valuations
-from .session import RoundOpen, auction_of, open_auctions, played, session_of
+from . import (
+    ascending,
+    benchmarks,
+    descending,
+    double,
+    families,
+    posted,
+    proxy,
+    results,
+    sealed,
+    session,
+    turns,
+    valuations,
+)
+from .session import RoundOpen, auction_of, first_open, played, session_of
 from .turns import TurnPass
 
 if TYPE_CHECKING:
@@ -36,22 +49,25 @@ class AuctionWorld(JoinedWorld, PacedWorld):
         valuations.SUBJECT,
         results.SUBJECT,
         sealed.SUBJECT,
+        ascending.SUBJECT,
+        descending.SUBJECT,
+        proxy.SUBJECT,
+        posted.SUBJECT,
         double.SUBJECT,
         turns.SUBJECT,
     )
     most_turns = 100_000
     answers: ClassVar = benchmarks.ANSWERS
-    unoffered = frozenset({"agent.unparsed", "round.open", "turn.pass"})
-    refusing = ("bid.pass",)
-    taking = ("bid.submit",)
+    unoffered = frozenset({"agent.unparsed", "clock.lower", "clock.raise", "round.open", "turn.pass"})
+    refusing = ("bid.pass", "clock.exit", "clock.wait", "proxy.hold", "price.decline")
+    taking = ("bid.submit", "clock.stay", "clock.stop", "proxy.bid", "price.accept")
 
     def due(self, state: State) -> Due | None:
         """The move that is due: of the first auction that is open, or the next round."""
-        found = open_auctions(state)
-        if found:
-            parameters = session_of(state)
-            return families.of(parameters.format).due(state, parameters, *found[0])
-        return Operate(RoundOpen()) if played(state).rounds < session_of(state).rounds else None
+        parameters, found = session_of(state), first_open(state)
+        if found is not None:
+            return families.of(parameters.format).due(state, parameters, *found)
+        return Operate(RoundOpen()) if played(state).rounds < parameters.rounds else None
 
     def passing(self, party: str) -> msgspec.Struct:
         """The operator's pass for a party."""
