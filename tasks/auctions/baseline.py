@@ -21,6 +21,8 @@ class Baseline(ABC):
     outside = False
     given = None
     name = ""
+    trades = False
+    """Whether it plays double auctions, and nothing else, or everything else."""
 
     def __init__(self, seed: str, party: str) -> None:
         self.stated = Stated(model="", name=f"baseline:{self.name}", settings={}, version=VERSION)
@@ -31,7 +33,11 @@ class Baseline(ABC):
         """As `Agent.begin`: the market shows all that it needs when it is asked."""
 
     def act(self, asked: Asked) -> Answer:
-        """As `Agent.act`."""
+        """As `Agent.act`; it can't go on in a format that isn't its own."""
+        format_name = asked.market["format"]
+        if self.trades is not (format_name == "double"):
+            reason = f"baseline `{self.name}` doesn't play format `{format_name}`"
+            return Answer(end="agent_failed", reason=reason)
         return Answer(act=self.move(asked.market))
 
     def close(self) -> None:  # noqa: B027 - every baseline's

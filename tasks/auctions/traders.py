@@ -41,6 +41,8 @@ GRID: Final = 5
 class Trader(Baseline):
     """A baseline that names a price; a subclass says which."""
 
+    trades = True
+
     def __init__(self, seed: str, party: str) -> None:
         super().__init__(seed, party)
         self._draws = Draws(seed, f"{self.name}/{party}")

@@ -102,12 +102,13 @@ def _agent_again(task: Task, stated: Stated, seed: str, word: str | None) -> Age
     Raises:
         UsageError: `usage.agent`, a program that isn't given, or as `cast`.
     """
-    from ..play.casting import Part, cast, limits_of  # noqa: PLC0415 - brings in CEL
+    from ..play.baselines import word_of  # noqa: PLC0415 - brings in CEL
+    from ..play.casting import Part, cast, limits_of  # noqa: PLC0415 - as above
 
     if word is None and "protocol" in stated.settings:
         hint = "give it again: `--agent exec:COMMAND`"
         raise UsageError("usage.agent", f"the run is played by the program `{stated.name}`", hint)
-    part = Part(word=word or stated.name, name=stated.name, model=stated.model, limits=limits_of(stated))
+    part = Part(word=word or word_of(stated), name=stated.name, model=stated.model, limits=limits_of(stated))
     try:
         return cast(task, part)(seed)
     except UsageError:

@@ -17,12 +17,13 @@ from ..console import Exit, counted, json_option, print_document, printable
 from ..session import Session, pass_session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ...ledger.store import Store
     from ...ledger.writer import Keeper
     from ...scorers.score import Score
     from ..format.task import Task
+    from ..play.agent import Agent
     from ..play.casting import Maker, Part
     from ..play.play import Ending
 
@@ -33,6 +34,13 @@ class Job(NamedTuple):
     task: int
     case: str
     trial: int
+
+
+class Side(NamedTuple):
+    """Who plays a task: the actor's part, and the words for other parties, by their ids."""
+
+    part: Part
+    others: Mapping[str, str]
 
 
 class Result(NamedTuple):
@@ -60,8 +68,8 @@ class Result(NamedTuple):
     "agents",
     multiple=True,
     metavar="ROLE=NAME",
-    help="Who plays the actor: reference (default), alternative:ID, mutation:ID, cheat:NAME, stand_in:NAME "
-    "or exec:COMMAND.",
+    help="Who plays the actor: reference (default), alternative:ID, mutation:ID, cheat:NAME, stand_in:NAME, "
+    "baseline:NAME or exec:COMMAND; and another PARTY, where agents play it: baseline:NAME.",
 )
 @click.option("--as", "name", metavar="NAME", help="What to call a program in the runs.")
 @click.option("--model", default="", metavar="TEXT", help="Which model a program uses, as you state it.")
@@ -118,9 +126,10 @@ def command(  # noqa: PLR0913 - click's way to take options
 
     limits = Limits(turn_seconds=turn_seconds, run_seconds=run_seconds, cost_micros=max_cost_micros)
     loaded = _load(tasks)
-    parts = _parts(loaded, agents, Part(name=name, model=model, limits=limits))
+    given = _given(loaded, agents)
+    sides = [_side(task, given, Part(name=name, model=model, limits=limits)) for task in loaded]
     _check_cases(loaded, cases)
-    results = list(_play(session, loaded, parts, cases, trials, jobs, quiet=as_json))
+    results = list(_play(session, loaded, sides, cases, trials, jobs, quiet=as_json))
     return _report(session, loaded, results, as_json=as_json)
 
 
@@ -138,8 +147,8 @@ def _load(words: Sequence[str]) -> list[Task]:
     return loaded
 
 
-def _parts(tasks: Sequence[Task], agents: Sequence[str], plain: Part) -> list[Part]:
-    """The part of each task's actor.
+def _given(tasks: Sequence[Task], agents: Sequence[str]) -> dict[str, str]:
+    """The word for each role or party that is given an agent.
 
     Raises:
         UsageError: `usage.agent`.
@@ -154,18 +163,27 @@ def _parts(tasks: Sequence[Task], agents: Sequence[str], plain: Part) -> list[Pa
             raise UsageError("usage.agent", f"role `{role}` is given two agents", "give one of them")
         given[role] = name
     actors = {role for task in tasks for role in (task.actor, task.roles[task.actor])}
+    players = {party for task in tasks for party in task.players} - actors
     for role in given:
-        if role not in actors:
-            hint = f"the evaluated parties are {', '.join(sorted(actors))}; others follow the task's script"
+        if role not in actors | players:
+            named = ", ".join(sorted(players))
+            rest = f"baselines play {named}" if players else "others follow the task's script"
+            hint = f"the evaluated parties are {', '.join(sorted(actors))}; {rest}"
             raise UsageError("usage.agent", f"`{role}` is no party that an agent plays here", hint)
-    named = [given.get(task.actor) or given.get(task.roles[task.actor]) for task in tasks]
-    return [plain if name is None else plain._replace(word=name) for name in named]
+    return given
+
+
+def _side(task: Task, given: Mapping[str, str], plain: Part) -> Side:
+    """Who plays a task."""
+    word = given.get(task.actor) or given.get(task.roles[task.actor])
+    others = {party: given[party] for party in task.players if party in given and party != task.actor}
+    return Side(plain if word is None else plain._replace(word=word), others)
 
 
 def _play(  # noqa: PLR0913 - what is played, and how
     session: Session,
     tasks: Sequence[Task],
-    parts: Sequence[Part],
+    sides: Sequence[Side],
     cases: Sequence[str],
     trials: int,
     workers: int,
@@ -173,26 +191,28 @@ def _play(  # noqa: PLR0913 - what is played, and how
     quiet: bool,
 ) -> Iterator[Result]:
     from ..judging import Judge  # noqa: PLC0415 - brings in CEL
-    from ..play.casting import cast  # noqa: PLC0415 - as above
+    from ..play.casting import cast, cast_others  # noqa: PLC0415 - as above
     from ..play.crew import play_all  # noqa: PLC0415 - as above
     from ..play.recorder import Ledger, record  # noqa: PLC0415 - as above
     from ..progress import progress  # noqa: PLC0415 - the help needs none
 
-    makers = [cast(task, part) for task, part in zip(tasks, parts, strict=True)]
+    makers = [cast(task, side.part) for task, side in zip(tasks, sides, strict=True)]
+    companies = [cast_others(task, side.others) for task, side in zip(tasks, sides, strict=True)]
     judge = Judge()
     secret = session.secret_or_new()
 
     def play(keeper: Keeper, job: Job) -> Result:
         task = tasks[job.task]
-        agent = makers[job.task](task.scenes.seed(job.case, job.trial))
-        recorded = record(Ledger(keeper, secret, session.name), task, job.case, job.trial, agent)
+        seed = task.scenes.seed(job.case, job.trial)
+        agent, others = makers[job.task](seed), companies[job.task](seed)
+        recorded = record(Ledger(keeper, secret, session.name), task, job.case, job.trial, agent, others)
         audit = recorded.audit
         findings = tuple(f"{finding.code}: {finding.text}" for finding in audit.findings)
         return Result(audit.run, judge.score(audit), recorded.ending, findings)
 
-    whole = not any(part.outside for part in parts)
+    whole = not any(side.part.outside for side in sides)
     with session.store_to_write(secret) as store:
-        jobs = list(_jobs(store, tasks, makers, cases, trials))
+        jobs = list(_jobs(store, list(zip(tasks, makers, companies, strict=True)), cases, trials))
         with progress(len(jobs), "playing", quiet=quiet) as step:
             found: dict[Job, Result] = {}
             for job, result in play_all(store, jobs, play, workers, whole=whole):
@@ -202,14 +222,17 @@ def _play(  # noqa: PLR0913 - what is played, and how
 
 
 def _jobs(
-    store: Store, tasks: Sequence[Task], makers: Sequence[Maker], cases: Sequence[str], trials: int
+    store: Store,
+    casts: Sequence[tuple[Task, Maker, Callable[[str], Mapping[str, Agent]]]],
+    cases: Sequence[str],
+    trials: int,
 ) -> Iterator[Job]:
     """The runs to be played: of each chosen case the next trials that the ledger hasn't."""
     from ..play.trials import next_trials  # noqa: PLC0415 - brings in the store
 
     again = Counter[tuple[str, str]]()
-    for place, (task, maker) in enumerate(zip(tasks, makers, strict=True)):
-        firsts = next_trials(store, task, maker(""))
+    for place, (task, maker, company) in enumerate(casts):
+        firsts = next_trials(store, task, maker(""), company(""))
         for case in _chosen(task, cases):
             first = firsts[case] + again[task.digest, case]
             again[task.digest, case] += trials

@@ -1,6 +1,7 @@
 """Agents that come with a market, by name: who plays the parties that a task gives to a baseline.
 
-    [party.b2] plays = "truthful"   ─►  an agent for b2, from the run's seed
+    [party.b2] plays = "truthful"     ─►  an agent for b2, from the run's seed
+               plays = "crra:0.3"         some take a number, which follows their name
 
 The run says who played; its acts are its own, and no script's.
 
@@ -11,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...protocol.errors import UsageError
 from ...scorers.lets import near
 
 if TYPE_CHECKING:
+    from ...protocol.bodies import Agent as Stated
     from ..format.task import Task
     from .agent import Agent
 
@@ -40,23 +42,40 @@ def company(task: Task, seed: str) -> dict[str, Agent]:
     }
 
 
-def baseline(task: Task, name: str) -> Maker:
-    """The maker of a market's baseline.
+def baseline(task: Task, word: str) -> Maker:
+    """The maker of a market's baseline: by its name, and where it takes a number, that.
 
     Raises:
         UsageError: `usage.agent`.
     """
     known = baselines_of(task.world.name)
+    name, colon, number = word.partition(":")
     if name not in known:
         hint = near(name, list(known), f"there are {', '.join(known) or 'none'}")
         raise UsageError("usage.agent", f"world `{task.world.name}` has no baseline `{name}`", hint)
-    return known[name]
+    if not colon:
+        return known[name]
+    tuned = _module(task.world.name).TUNED
+    if name not in tuned:
+        hint = f"write `{name}`; a number follows {', '.join(tuned) or 'none'}"
+        raise UsageError("usage.agent", f"baseline `{name}` takes no number `{number}`", hint)
+    maker: Maker = tuned[name](number)
+    return maker
+
+
+def word_of(stated: Stated) -> str:
+    """The word for who a run says was played, as `--agent` takes it: of a baseline, with its number."""
+    numbers = stated.settings.values() if stated.name.startswith("baseline:") else ()
+    return ":".join((stated.name, *numbers))
 
 
 def baselines_of(world: str) -> Mapping[str, Maker]:
     """The baselines of a market, by name."""
-    module = _MARKETS.get(world)
-    if module is None:
+    if world not in _MARKETS:
         return {}
-    found: Mapping[str, Maker] = import_module(module, __package__).BASELINES
+    found: Mapping[str, Maker] = _module(world).BASELINES
     return found
+
+
+def _module(world: str) -> Any:  # noqa: ANN401 - a module
+    return import_module(_MARKETS[world], __package__)

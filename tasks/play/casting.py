@@ -1,11 +1,11 @@
-"""Who plays the actor, by a word: the reference, a policy of the file, a cheat, a stand-in, or a program.
+"""Who plays the actor, by a word, and who the others that the task gives to baselines.
 
-    reference · alternative:ID · mutation:ID · cheat:NAME · stand_in:NAME · exec:COMMAND
+    reference · alternative:ID · mutation:ID · cheat:NAME · stand_in:NAME · baseline:NAME · exec:COMMAND
 
-Each run gets an agent of its own. A word that can't be played is refused before
-any run is opened.
+The others can be given to other baselines alone. Each run gets agents of its own. A
+word that can't be played is refused before any run is opened.
 
-Not here: the agents (`policies`, `cheats`, `stand_ins`, `outside`).
+Not here: the agents (`policies`, `cheats`, `stand_ins`, `baselines`, `outside`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from ...protocol.errors import UsageError
 from ...scorers.lets import near
 from ..format.task import Task
 from .agent import Agent
+from .baselines import baseline
 from .cheats import cheat_agent, variants_of
 from .child import Limits
 from .outside import Outside
@@ -32,7 +33,7 @@ from .stand_ins import GRADES, stand_in
 T = TypeVar("T")
 
 REFERENCE: Final = "reference"
-_KINDS: Final = (REFERENCE, "alternative:", "mutation:", "cheat:", "stand_in:", "exec:")
+_KINDS: Final = (REFERENCE, "alternative:", "mutation:", "cheat:", "stand_in:", "baseline:", "exec:")
 
 Maker = Callable[[str], Agent]
 """Makes an agent for one run, from its seed."""
@@ -73,8 +74,29 @@ def cast(task: Task, part: Part) -> Maker:
         return _cheat(task, part.word, name)
     if kind + colon == "stand_in:":
         return _stand_in(task, name)
+    if kind + colon == "baseline:":
+        maker = baseline(task, name)
+        return lambda seed: maker(seed, task.actor)
     hint = near(part.word, _KINDS, f"there are {', '.join(_KINDS)}")
     raise UsageError("usage.agent", f"`{part.word}` is no agent", hint)
+
+
+def cast_others(task: Task, words: Mapping[str, str]) -> Callable[[str], dict[str, Agent]]:
+    """How to make the agents of other parties, from a run's seed: the baselines that these words say.
+
+    Raises:
+        UsageError: `usage.agent`.
+    """
+    makers = {party: _baseline_of(task, party, word) for party, word in words.items()}
+    return lambda seed: {party: make(seed, party) for party, make in makers.items()}
+
+
+def _baseline_of(task: Task, party: str, word: str) -> Callable[[str, str], Agent]:
+    kind, _, name = word.partition(":")
+    if kind != "baseline":
+        hint = f"write `--agent {party}=baseline:NAME`"
+        raise UsageError("usage.agent", f"`{word}` can't play `{party}`, which isn't evaluated", hint)
+    return baseline(task, name)
 
 
 def limits_of(stated: Stated) -> Limits:

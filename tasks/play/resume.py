@@ -21,7 +21,8 @@ from ...ledger.verify import audit_run, shelf_of
 from ...ledger.writer import Writer
 from ...protocol.errors import LedgerError, TaskError
 from .agent import Answer, Asked, Setup
-from .baselines import company
+from .baselines import word_of
+from .casting import cast_others
 from .conduct import known_task, with_conduct
 from .desk import Action, Departure, Desk, Gave, LedgerDesk, RecordedDesk, Said
 from .lines import read_answer
@@ -29,7 +30,7 @@ from .play import Play
 from .recorder import PER_MESSAGE, Recorded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ...ledger.audited import Audit, Evidence
     from ...ledger.store import Store
@@ -60,12 +61,15 @@ def resume(
         raise LedgerError("run.imported", what, "import it again")
     task, scene = known_task(audit)
     assert audit.replayed is not None
-    stated = next(party.agent for party in audit.replayed.opened.parties if party.id == task.actor)
+    seated = {party.id: party.agent for party in audit.replayed.opened.parties}
+    stated = seated[task.actor]
     agent = caster(task, stated, scene.seed)
     if agent.stated != stated:
         what = f"run `{run_id[:12]}` is played by `{stated.name}`, whose settings are not those given"
         raise LedgerError("run.agent", what, "give the agent, model and limits that it was begun with")
-    others = company(task, scene.seed)
+    words = {party: word_of(seated[party]) for party in task.players if party != task.actor}
+    others = cast_others(task, words)(scene.seed)
+    _check_others(run_id, others, seated)
     recalled = _Recalled(agent, audit.evidence) if agent.outside else agent
     try:
         ending = Play(task, scene, _ResumedDesk(task, audit, writer), recalled, others).run()
@@ -75,6 +79,18 @@ def resume(
         hint = "an agent that isn't deterministic can't be resumed in process; `--abandon` seals it as it is"
         raise LedgerError("run.departed", what, hint) from None
     return Recorded(with_conduct(audit_run(store, number, run_id, shelf_of(store), keep=True)), ending)
+
+
+def _check_others(run_id: str, others: Mapping[str, Agent], seated: Mapping[str, Stated]) -> None:
+    """Whether those who play the others are those of the run, to the version.
+
+    Raises:
+        LedgerError: `run.agent`.
+    """
+    for party, agent in others.items():
+        if agent.stated != seated[party]:
+            what = f"run `{run_id[:12]}` has `{party}` played by another `{seated[party].name}`"
+            raise LedgerError("run.agent", what, "go on with it by the version that began it")
 
 
 def abandon(store: Store, secret: bytes, number: int) -> Audit:

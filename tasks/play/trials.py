@@ -15,6 +15,8 @@ from .baselines import company
 from .recorder import seats_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ...ledger.store import Store
     from ..format.task import Task
     from .agent import Seated
@@ -22,10 +24,12 @@ if TYPE_CHECKING:
 _OPEN = msgspec.json.Decoder(Open)
 
 
-def next_trials(store: Store, task: Task, agent: Seated) -> Counter[str]:
-    """The next unused trial of each case of a task, played by this agent."""
+def next_trials(
+    store: Store, task: Task, agent: Seated, others: Mapping[str, Seated] | None = None
+) -> Counter[str]:
+    """The next unused trial of each case of a task, played by this agent, among these others."""
     found = Counter[str]()
-    agents: dict[str, Seated] = {**company(task, ""), task.actor: agent}
+    agents: dict[str, Seated] = {**company(task, ""), **(others or {}), task.actor: agent}
     seats = [(seat.id, seat.agent) for seat in seats_of(task, agents)]
     for body in store.opens(task.digest):
         opened = _OPEN.decode(body)
