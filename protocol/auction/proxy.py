@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from ..canonical import Integer
 from ..joined import Rule, Subject, Verdict
 from ..world import Accepted, Act, Ask, Refusal
 from . import sealed, words
@@ -66,7 +67,7 @@ class Standing(AuctionRow, frozen=True):
 class ProxyBid(AuctionAction, frozen=True, tag="proxy.bid"):
     """States the most that the bidder would pay, in minor units; more than it stated before."""
 
-    amount: int
+    amount: Integer
 
 
 class ProxyHold(AuctionAction, frozen=True, tag="proxy.hold"):

