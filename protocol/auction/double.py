@@ -32,14 +32,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from ..canonical import Integer
 from ..draws import Draws
 from ..joined import Rule, Subject, Verdict
 from ..world import Accepted, Act, Ask, Refusal
-from . import results, valuations
+from . import results, valuations, words
 from .results import Result
 from .session import Auction, Session, auction_of, session_of
 from .terms import BIDDER, Amount, AuctionAction, AuctionEvent, AuctionRow, Count, Family, Party, Round
-from .words import amounts
 
 if TYPE_CHECKING:
     from ..tables import State
@@ -99,13 +99,13 @@ class Told(AuctionRow, frozen=True):
 class QuoteBuy(AuctionAction, frozen=True, tag="quote.buy"):
     """Offers to buy one unit at an amount or less, in minor units; at the ask or above it buys at once."""
 
-    amount: int
+    amount: Integer
 
 
 class QuoteSell(AuctionAction, frozen=True, tag="quote.sell"):
     """Offers to sell one unit at an amount or more, in minor units; at the bid or below it sells at once."""
 
-    amount: int
+    amount: Integer
 
 
 class QuotePass(AuctionAction, frozen=True, tag="quote.pass"):
@@ -237,7 +237,7 @@ def decide(state: State, act: Act) -> Verdict:
     amount: int = act.action.amount
     rule = _objection(session, book, act.sender, side, amount)
     if rule is not None:
-        return Refusal(rule, {"amount": amount} if abs(amount) < 2**53 else {})
+        return Refusal(rule, {"amount": amount})
     return Accepted(_quoted(session, key, auction, book, (act.sender, side, amount)))
 
 
@@ -356,7 +356,7 @@ def _traded(state: State, event: TradeMade) -> None:
     state.put("book", event.auction, after)
     auction: Auction = state.get("auction", event.auction)
     active = tuple(party for party in auction.active if party not in pair)
-    state.put("auction", event.auction, replace(auction, active=active, price=event.price))
+    state.put("auction", event.auction, replace(auction, active=active))
     quote = Quote(auction.round, taker, event.taker, event.amount, event.price, other)
     state.put("quote", quote_key(after.quotes), quote)
     trade = Trade(auction.round, event.auction, after.step, *pair, event.price, event.taker)
@@ -367,8 +367,9 @@ def _closed(state: State, event: MarketClosed) -> None:
     """Closes the auction and writes each trader's result."""
     auction: Auction = state.get("auction", event.auction)
     book: Book = state.get("book", event.auction)
-    state.put("auction", event.auction, replace(auction, state="closed"))
     trades = [state.get("trade", trade_key(event.auction, number + 1)) for number in range(book.trades)]
+    last = trades[-1].price if trades else 0
+    state.put("auction", event.auction, replace(auction, state="closed", price=last))
     prices = {party: trade.price for trade in trades for party in (trade.buyer, trade.seller)}
     sellers = session_of(state).sellers
     for party in auction.bidders:
@@ -376,19 +377,27 @@ def _closed(state: State, event: MarketClosed) -> None:
         price = prices.get(party)
         gain = 0 if price is None else price - worth.value if party in sellers else worth.value - price
         units, paid = (0, 0) if price is None else (1, price)
-        row = Result(auction.round, event.auction, party, units, paid, auction.price, gain)
+        row = Result(auction.round, event.auction, party, units, paid, last, gain)
         state.put("result", results.key(auction.round, party), row)
+
+
+_BUYS = re.compile(r"\b(?:buy|buying|quote|quoting)\b", re.IGNORECASE)
+_SELLS = re.compile(r"\b(?:sell|selling|ask|asking|quote|quoting)\b", re.IGNORECASE)
+_BIDS = re.compile(r"\bbid(?:s|ding)?\b", re.IGNORECASE)
 
 
 def understood(  # noqa: PLR0913 - as `Family.understood`
     state: State, session: Session, key: str, auction: Auction, party: str, text: str
 ) -> msgspec.Struct | None:
-    """The last amount in the words is a quote of the trader's side; `pass` without an amount is a pass."""
+    """The amount that the words bid, or ask, is a quote of the trader's own side."""
     del state, key, auction
-    found = amounts(text)
-    if found:
-        return QuoteSell(found[-1]) if party in session.sellers else QuoteBuy(found[-1])
-    return QuotePass() if re.search(r"\bpass\b", text, re.IGNORECASE) else None
+    sells = party in session.sellers
+    # To `words` a quote of one's own is a bid, and to a seller a bid is something else.
+    plain = _SELLS.sub("bid", _BIDS.sub("demand", text)) if sells else _BUYS.sub("bid", text)
+    found = words.amount(plain, "pass")
+    if isinstance(found, int):
+        return QuoteSell(found) if sells else QuoteBuy(found)
+    return None if found is None else QuotePass()
 
 
 FAMILY = Family(FORMATS, ("quote.buy", "quote.sell", "quote.pass"), due, sight, understood, passed)

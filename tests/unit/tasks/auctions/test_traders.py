@@ -154,6 +154,13 @@ def test_zip_hears_what_stands_once_more_where_it_cannot_improve() -> None:
     assert before < trader.price(MARKET)
 
 
+def test_zip_never_bids_below_nothing() -> None:
+    trader = Zip("seed", "b1")
+    for n in range(1, 60):
+        trader.hear(MARKET, _quote(n, "sell", 0, 0))
+    assert 0 == trader.price(MARKET)
+
+
 def test_zip_never_trades_at_a_loss() -> None:
     for market, loss in ((MARKET, 1000), (SELLING, 1)):
         trader = Zip("seed", "b1")
