@@ -56,6 +56,7 @@ _SHAPES: Mapping[str, str] = {
     "it": "any",
     "known": "rows",
     "mandate": "record",
+    "market": "any",
     "me": "text",
     "message": "any",
     "oracle": "record",
@@ -79,10 +80,14 @@ class Scope(NamedTuple):
 
 _ANSWERED = "only a script answers a message"
 _PASSED = "only steps and rows with `each` go through elements"
+_ASKED = "only a policy is shown what the market shows whom it asks"
 
 JUDGE = Scope(
-    tuple(name for name in _SHAPES if name not in ("i", "it", "me", "message")),
-    why=(("i", _PASSED), ("it", _PASSED), ("me", _ANSWERED), ("message", _ANSWERED)),
+    tuple(name for name in _SHAPES if name not in ("i", "it", "market", "me", "message")),
+    why=(
+        *(("i", _PASSED), ("it", _PASSED), ("market", _ASKED)),
+        *(("me", _ANSWERED), ("message", _ANSWERED)),
+    ),
 )
 """The names of the case view, which predicates see."""
 

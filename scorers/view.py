@@ -135,7 +135,7 @@ def view_of(episode: Episode, actor: str, answers: Answers, want: Iterable[str] 
         withheld["oracle"] = left_open
     oracle = {name: None if name in left_open else value for name, value in answers.oracle.items()}
     document["oracle"] = _JSON.decode(encode(oracle))
-    document["case"] = {**answers.case, "id": episode.case}
+    document["case"] = {"id": episode.case, **answers.case}
     document["mandate"] = dict(answers.mandate)
     document["tick"] = episode.world.tick(episode.state)
     return View(document, withheld)

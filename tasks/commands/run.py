@@ -43,6 +43,24 @@ class Side(NamedTuple):
     others: Mapping[str, str]
 
 
+class Chosen(NamedTuple):
+    """The cases and renderings that are asked for; all plain cases where nothing is."""
+
+    cases: Sequence[str]
+    renderings: Sequence[str]
+
+    def of(self, task: Task) -> list[str]:
+        """The names of a task's cases among them, in the order of its file."""
+        from ..format.rendering import ALL, cases_of, parts_of  # noqa: PLC0415 - brings in CEL
+
+        named = self.cases or list(task.file.case)
+        if not self.renderings:
+            return [case for case in cases_of(task.file) if case in named]
+        wanted = ["", *task.file.rendering] if ALL in self.renderings else self.renderings
+        parts = [(case, *parts_of(case)) for case in cases_of(task.file)]
+        return [case for case, plain, each in parts if each in wanted and (case in named or plain in named)]
+
+
 class Result(NamedTuple):
     """One run that was played: its score, how it ended, and what a check found."""
 
@@ -55,6 +73,13 @@ class Result(NamedTuple):
 @click.command()
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK…")
 @click.option("--case", "cases", multiple=True, metavar="CASE", help="Only this case; may be given again.")
+@click.option(
+    "--rendering",
+    "renderings",
+    multiple=True,
+    metavar="ID",
+    help="Cases in these words of the task's, CASE@ID; `all`: plainly and in all of them.",
+)
 @click.option(
     "--trials",
     type=click.IntRange(1, 10_000),
@@ -106,6 +131,7 @@ def command(  # noqa: PLR0913 - click's way to take options
     session: Session,
     tasks: tuple[str, ...],
     cases: tuple[str, ...],
+    renderings: tuple[str, ...],
     trials: int,
     agents: tuple[str, ...],
     name: str | None,
@@ -128,8 +154,9 @@ def command(  # noqa: PLR0913 - click's way to take options
     loaded = _load(tasks)
     given = _given(loaded, agents)
     sides = [_side(task, given, Part(name=name, model=model, limits=limits)) for task in loaded]
-    _check_cases(loaded, cases)
-    results = list(_play(session, loaded, sides, cases, trials, jobs, quiet=as_json))
+    chosen = Chosen(cases, renderings)
+    _check_cases(loaded, chosen)
+    results = list(_play(session, loaded, sides, chosen, trials, jobs, quiet=as_json))
     return _report(session, loaded, results, as_json=as_json)
 
 
@@ -184,7 +211,7 @@ def _play(  # noqa: PLR0913 - what is played, and how
     session: Session,
     tasks: Sequence[Task],
     sides: Sequence[Side],
-    cases: Sequence[str],
+    chosen: Chosen,
     trials: int,
     workers: int,
     *,
@@ -212,7 +239,7 @@ def _play(  # noqa: PLR0913 - what is played, and how
 
     whole = not any(side.part.outside for side in sides)
     with session.store_to_write(secret) as store:
-        jobs = list(_jobs(store, list(zip(tasks, makers, companies, strict=True)), cases, trials))
+        jobs = list(_jobs(store, list(zip(tasks, makers, companies, strict=True)), chosen, trials))
         with progress(len(jobs), "playing", quiet=quiet) as step:
             found: dict[Job, Result] = {}
             for job, result in play_all(store, jobs, play, workers, whole=whole):
@@ -224,7 +251,7 @@ def _play(  # noqa: PLR0913 - what is played, and how
 def _jobs(
     store: Store,
     casts: Sequence[tuple[Task, Maker, Callable[[str], Mapping[str, Agent]]]],
-    cases: Sequence[str],
+    chosen: Chosen,
     trials: int,
 ) -> Iterator[Job]:
     """The runs to be played: of each chosen case the next trials that the ledger hasn't."""
@@ -233,35 +260,39 @@ def _jobs(
     again = Counter[tuple[str, str]]()
     for place, (task, maker, company) in enumerate(casts):
         firsts = next_trials(store, task, maker(""), company(""))
-        for case in _chosen(task, cases):
+        for case in chosen.of(task):
             first = firsts[case] + again[task.digest, case]
             again[task.digest, case] += trials
             yield from (Job(place, case, trial) for trial in range(first, first + trials))
 
 
-def _chosen(task: Task, cases: Sequence[str]) -> list[str]:
-    return [case for case in task.file.case if not cases or case in cases]
-
-
-def _check_cases(tasks: Sequence[Task], cases: Sequence[str]) -> None:
+def _check_cases(tasks: Sequence[Task], chosen: Chosen) -> None:
     """Works every case out once before anything is written.
 
     Raises:
-        UsageError: `usage.case`, a case that no task has.
+        UsageError: `usage.case`, a case or rendering that no task has.
         TaskError: a case can't be worked out.
     """
-    from ...scorers.lets import near  # noqa: PLC0415 - brings in CEL
+    from ..format.rendering import ALL, cases_of  # noqa: PLC0415 - brings in CEL
     from ..shelf import naming_task  # noqa: PLC0415 - as above
 
-    known = list(dict.fromkeys(case for task in tasks for case in task.file.case))
-    for case in cases:
-        if case not in known:
-            hint = near(case, known, f"there are {', '.join(known[:12])}")
-            raise UsageError("usage.case", f"no task here has a case `{case}`", hint)
+    _check_known("case", chosen.cases, [case for task in tasks for case in cases_of(task.file)])
+    renderings = [rendering for task in tasks for rendering in task.file.rendering]
+    _check_known("rendering", chosen.renderings, [*renderings, ALL] if renderings else [])
     for task in tasks:
-        for case in _chosen(task, cases):
+        for case in chosen.of(task):
             with naming_task(task.file.id):
                 task.scenes.stage(case, task.scenes.seed(case, 0))
+
+
+def _check_known(what: str, named: Sequence[str], known: Sequence[str]) -> None:
+    from ...scorers.lets import near  # noqa: PLC0415 - brings in CEL
+
+    for name in named:
+        if name not in known:
+            there = list(dict.fromkeys(known))
+            hint = near(name, there, f"there are {', '.join(there[:12]) or 'none'}")
+            raise UsageError("usage.case", f"no task here has a {what} `{name}`", hint)
 
 
 def _report(session: Session, tasks: Sequence[Task], results: Sequence[Result], *, as_json: bool) -> Exit:

@@ -25,6 +25,7 @@ MAX_LIST: Final = 1_000
 """The most elements that an `each` may go through."""
 
 Points = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
+Label = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 Act = dict[str, Any]
 """An act as an author writes it: kind, fields, `to`; in a list of acts also `when`."""
 
@@ -99,6 +100,16 @@ class CheatEntry(_Section, frozen=True):
     let: dict[str, str] = {}
 
 
+class RenderingEntry(_Section, frozen=True):
+    """Every case in other words: a brief, labels, an order of tools, their descriptions; or on other parameters."""
+
+    brief: str | None = None
+    labels: dict[str, Label] = {}
+    order: list[str] = []
+    tools: dict[str, str] = {}
+    case: dict[str, Any] = {}
+
+
 class TaskFile(_Section, frozen=True):
     """A task file, each section by name. Mappings keep the order of the file."""
 
@@ -124,6 +135,7 @@ class TaskFile(_Section, frozen=True):
     alternative: dict[str, PolicyEntry] = {}
     mutation: dict[str, MutationEntry] = {}
     cheat: dict[str, CheatEntry] = {}
+    rendering: dict[str, RenderingEntry] = {}
 
 
 class WrittenFile(TaskFile, frozen=True):
@@ -137,3 +149,4 @@ class WrittenFile(TaskFile, frozen=True):
     alternative: dict[str, dict[str, Any]] = {}  # pyright: ignore[reportIncompatibleVariableOverride]
     mutation: dict[str, dict[str, Any]] = {}  # pyright: ignore[reportIncompatibleVariableOverride]
     cheat: dict[str, dict[str, Any]] = {}  # pyright: ignore[reportIncompatibleVariableOverride]
+    rendering: dict[str, dict[str, Any]] = {}  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...protocol.world import PacedWorld, World
 from ...scorers.cel import Scope
 
 _ANSWERS = "the right answers reach no agent"
@@ -26,10 +27,12 @@ def _why(reason: str, *names: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, reason) for name in names)
 
 
+_ASKED = "only a policy is shown what the market shows whom it asks"
+
 _RUN = ("acts", "did", "events", "final", "heard", "known", "read", "refused", "tick")
 
 _NO_ANSWERS = _why(_ANSWERS, "oracle")
-_STAGED = (*_why(_BEFORE, *_RUN), *_NO_ANSWERS, *_why(_SCRIPT, "me", "message"))
+_STAGED = (*_why(_BEFORE, *_RUN), *_NO_ANSWERS, *_why(_SCRIPT, "me", "message"), *_why(_ASKED, "market"))
 
 PARAMETER: Final = Scope(
     ("case",),
@@ -58,6 +61,7 @@ SCRIPT: Final = Scope(
         *_why(_JUDGED, "acts", "events", "final", "initial", "read"),
         *_why("a script knows what its party knows; look in `known`, `heard` and `case`", "facts"),
         *_why(_EACH, "i", "it"),
+        *_why(_ASKED, "market"),
     ),
 )
 
@@ -68,15 +72,26 @@ POLICY: Final = Scope(
         *_why(_ROLE, "case", "facts"),
         *_why(_JUDGED, "acts", "events", "final", "initial", "read"),
         *_why(f"{_SCRIPT}; what reached the actor is in `heard`", "me", "message"),
+        *_why("this market shows nothing unasked; look in `known` and `heard`", "market"),
     ),
 )
 """References, alternatives, mutations and cheats."""
+
+ASKED_POLICY: Final = POLICY._replace(names=(*POLICY.names, "market"))
+"""The same in a market that shows whom it asks how things stand."""
+
+
+def policy_of(world: World) -> Scope:
+    """What the policies of a market's tasks see."""
+    return ASKED_POLICY if isinstance(world, PacedWorld) else POLICY
+
 
 ORACLE: Final = Scope(
     ("case", "facts", "initial", "oracle"),
     asks=True,
     why=(
         *_why("the right answers follow from the start state alone", *_RUN, "mandate"),
+        *_why("ask it by name: `market('…')`", "market"),
         *_why(_SCRIPT, "me", "message"),
         *_why(_EACH, "i", "it"),
     ),
@@ -87,6 +102,7 @@ ENDS: Final = Scope(
     why=(
         *_NO_ANSWERS,
         *_why("a run ends by what the actor did", *_RUN, "facts", "initial", "mandate"),
+        *_why(_ASKED, "market"),
         *_why(_SCRIPT, "me", "message"),
         *_why(_EACH, "i", "it"),
     ),

@@ -34,6 +34,7 @@ from .file import (
     MutationEntry,
     PartyEntry,
     PolicyEntry,
+    RenderingEntry,
     Rule,
     ScriptEntry,
     Step,
@@ -41,6 +42,7 @@ from .file import (
     WrittenFile,
 )
 from .kinds import told
+from .rendering import ALL
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -56,7 +58,9 @@ _ENTRIES: Final[Mapping[str, type[msgspec.Struct]]] = {
     "alternative": PolicyEntry,
     "mutation": MutationEntry,
     "cheat": CheatEntry,
+    "rendering": RenderingEntry,
 }
+_OF_CASES: Final = {"id": "the case's own name", "rendering": "the name of its rendering"}
 _LISTS: Final[Mapping[str, type[msgspec.Struct]]] = {"step": Step, "rule": Rule}
 _POLICIES: Final = ("alternative", "mutation", "cheat")
 
@@ -226,7 +230,7 @@ def _check_names(file: TaskFile, faults: Faults) -> None:
     if _TASK_ID.fullmatch(file.id) is None:
         hint = "use a to z, 0 to 9, `.`, `_` and `-`, as in `t4.buyer_zopa`"
         faults.note("task.name", "id", f"`{file.id}` can't name a task", hint)
-    for section in ("case", "party", "script", "oracle", "let", "predicate", "cap", *_POLICIES):
+    for section in ("case", "party", "script", "oracle", "let", "predicate", "cap", "rendering", *_POLICIES):
         for name in cast("Mapping[str, object]", getattr(file, section)):
             if _NAME.fullmatch(name) is None:
                 hint = "use a to z, 0 to 9 and `_`, a letter first"
@@ -240,10 +244,14 @@ def _check_cases(file: TaskFile, faults: Faults) -> None:
     if len(file.case) > MAX_CASES:
         problem = f"{len(file.case)} cases are over the limit of {MAX_CASES}"
         faults.note("task.limit", "case", problem, "split the task")
-    for place, values in [("defaults", file.defaults), *((f"case.{k}", v) for k, v in file.case.items())]:
-        if "id" in values:
-            hint = "rename the parameter"
-            faults.note("task.name", f"{place}.id", "`id` is always the case's own name", hint)
+    parameters = {"defaults": file.defaults, **{f"case.{name}": each for name, each in file.case.items()}}
+    for place, values in parameters.items():
+        for name, what in _OF_CASES.items():
+            if name in values:
+                faults.note("task.name", f"{place}.{name}", f"`{name}` is always {what}", "rename the parameter")
+    if ALL in file.rendering:
+        hint = "give it a name of its own"
+        faults.note("task.name", f"rendering.{ALL}", f"`{ALL}` stands for every rendering", hint)
 
 
 def _sentence(text: str) -> str:

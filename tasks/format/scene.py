@@ -14,7 +14,7 @@ Source: the task format, "The case view"; design section 7.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +30,7 @@ from . import places
 from .acts import check_literal
 from .file import MAX_LIST
 from .kinds import shown, told
+from .rendering import Made, Rendering, cases_of, compile_renderings, parts_of
 from .values import Expression, Json, Maker, Text, Unformed, Value
 from .where import located
 
@@ -55,7 +56,7 @@ class Scene(NamedTuple):
     """A case, worked out.
 
     ``case`` are its parameters, and as `id` its name; ``mandates`` what each party
-    alone is told; ``brief`` is the actor's.
+    alone is told; ``brief`` is the actor's; ``rendering`` says how the rest is told.
     """
 
     case_name: str
@@ -64,6 +65,7 @@ class Scene(NamedTuple):
     facts: Facts
     mandates: Mapping[str, Mapping[str, Json]]
     brief: str
+    rendering: Rendering = Rendering()
 
 
 class _Rows(NamedTuple):
@@ -76,7 +78,7 @@ class _Rows(NamedTuple):
     columns: Mapping[str, Value]
 
 
-class _Made(NamedTuple):
+class _Start(NamedTuple):
     """Start rows, and the place of the entry that each was made from."""
 
     rows: StartRows
@@ -103,10 +105,13 @@ class _Made(NamedTuple):
 class SceneMaker:
     """Works out the cases of a task."""
 
-    def __init__(self, file: TaskFile, world: World, faults: Faults, text: str = "") -> None:
+    def __init__(
+        self, file: TaskFile, world: World, faults: Faults, text: str = "", *, kinds: Sequence[str] = ()
+    ) -> None:
         """For a task file, whose values are compiled here; faults of staging have their line in ``text``.
 
-        Notes `task.facts`, `task.type`, and as `Maker`.
+        ``kinds`` are the acts that are offered. Notes `task.facts`, `task.type`,
+        `task.rendering`, and as `Maker`.
         """
         self._file = file
         self._world = world
@@ -124,6 +129,9 @@ class SceneMaker:
         }
         brief = Maker(places.BRIEF, "brief", faults=faults)
         self._brief: Text = brief.text(file.brief, "brief")
+        renderings = compile_renderings(file, world, kinds, parameters, brief)
+        self._renderings = {"": Made(None, {}, (), {}, {}), **renderings}
+        self._names = cases_of(file)
         oracle = Maker(places.ORACLE, "oracle", faults=faults)
         self._oracle = {
             name: oracle.expression(source, f"oracle.{name}") for name, source in file.oracle.items()
@@ -134,8 +142,9 @@ class SceneMaker:
         self._staged = lru_cache(maxsize=_SCENES)(self._stage)
 
     def seed(self, case: str, trial: int) -> str:
-        """The seed, in hex, of a trial of a case."""
-        return seed_of(self._file.id, case, trial)
+        """The seed, in hex, of a trial of a case: the same under every rendering."""
+        plain, _rendering = parts_of(case)
+        return seed_of(self._file.id, plain, trial)
 
     def stage(self, case: str, seed: str) -> Scene:
         """A case, worked out; the last ones are kept, since who plays, checks and judges asks for the same.
@@ -148,11 +157,18 @@ class SceneMaker:
         return self._staged(case, _ANY_SEED)._replace(seed=seed)
 
     def _stage(self, case: str, seed: str) -> Scene:
-        if case not in self._cases:
-            hint = near(case, self._cases, f"there are {', '.join(self._cases)}")
+        if case not in self._names:
+            hint = near(case, self._names, f"there are {', '.join(self._names)}")
             raise TaskError("task.case", "case", f"there is no case `{case}`", hint)
+        plain, named = parts_of(case)
+        rendering = self._renderings[named]
         with drawing(self._draw(seed)), self._told(case):
-            parameters = _worked_out(self._cases[case], lambda found: {"case": found}, {"id": case})
+            parameters = _worked_out(
+                self._cases[plain],
+                lambda found: {"case": found},
+                {"id": plain, "rendering": named},
+                rendering.case,
+            )
             made = self._start_rows(parameters)
             rows = made.rows
             mandates = {
@@ -162,8 +178,10 @@ class SceneMaker:
             facts = self._facts(made)
             mandate = mandates.get(self._file.actor, {})
             held = {"case": parameters, "facts": plain_rows(facts), "mandate": mandate}
-            brief = self._brief.value(activation(held))
-        return Scene(case, seed, parameters, facts, mandates, brief.strip())
+            brief = (rendering.brief or self._brief).value(activation(held))
+            tools = {kind: text.value(activation(held)).strip() for kind, text in rendering.tools.items()}
+        told = Rendering(rendering.labels, rendering.order, tools)
+        return Scene(case, seed, parameters, facts, mandates, brief.strip(), told)
 
     def oracle(self, scene: Scene) -> Values:
         """The right answers of a scene.
@@ -217,10 +235,11 @@ class SceneMaker:
         """What to try where a value asks for what isn't there; None where nothing better is known."""
         if place.startswith(("case.", "defaults.")):
             return "parameters are worked out in the order of the file"
+        plain, _rendering = parts_of(case)
         for other, values in self._cases.items():
             for name in values:
-                if f"`{name}`" in text and name not in self._cases[case]:
-                    return f"case `{other}` has a parameter `{name}`, case `{case}` has none"
+                if f"`{name}`" in text and name not in self._cases[plain]:
+                    return f"case `{other}` has a parameter `{name}`, case `{plain}` has none"
         return None
 
     def _row(self, table: str, key: str, columns: Mapping[str, Any]) -> list[_Rows]:
@@ -252,14 +271,14 @@ class SceneMaker:
         goes_through = self._row_maker.expression(each, f"{place}.each") if listed else None
         return [_Rows(table, key, place, goes_through, values)]
 
-    def _start_rows(self, case: Values) -> _Made:
+    def _start_rows(self, case: Values) -> _Start:
         """The start rows as the file gives them, each with its key as `id`.
 
         Raises:
             TaskError: `task.facts`, two rows have one key.
             Unformed: a value can't be worked out.
         """
-        made = _Made({table: {} for table in self._world.tables}, {})
+        made = _Start({table: {} for table in self._world.tables}, {})
         for row in self._rows:
             names: dict[str, Json] = {"case": case, "facts": made.rows}
             if row.each is None:
@@ -269,7 +288,7 @@ class SceneMaker:
                 made.add(row, f"{row.key}{i}", activation({**names, "it": it, "i": i}))
         return made
 
-    def _facts(self, made: _Made) -> Facts:
+    def _facts(self, made: _Start) -> Facts:
         bare = {
             table: {key: _without_id(row) for key, row in keyed.items()} for table, keyed in made.rows.items()
         }
@@ -289,7 +308,7 @@ class SceneMaker:
         except TollbookError as error:
             raise self._contradiction(error, made) from None
 
-    def _contradiction(self, error: TollbookError, made: _Made) -> TaskError:
+    def _contradiction(self, error: TollbookError, made: _Start) -> TaskError:
         """What the market says of start rows, at the row that it names."""
         named = _ROW.search(error.text)
         if named is None:
@@ -344,9 +363,15 @@ def _worked_out(
     values: Mapping[str, Value],
     names: Callable[[Values], Mapping[str, Json]],
     before: Mapping[str, Json] | None = None,
+    instead: Mapping[str, Value] | None = None,
 ) -> Values:
-    """The values in their order, each of which may use those before it."""
+    """The values in their order, each of which may use those before it.
+
+    ``instead`` are others by name, which may use what they stand for too.
+    """
     found: Values = dict(before or {})
     for name, value in values.items():
         found[name] = value(activation(names(dict(found))))
+        if instead and name in instead:
+            found[name] = instead[name](activation(names(dict(found))))
     return found

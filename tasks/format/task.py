@@ -138,7 +138,8 @@ class _Compiler:
         self._world = world
         self._ref = ref
         self._faults = faults
-        self._case_names = {"id", *file.defaults, *(name for values in file.case.values() for name in values)}
+        parameters = (name for values in file.case.values() for name in values)
+        self._case_names = {"id", "rendering", *file.defaults, *parameters}
         self._makers: list[tuple[Maker, dict[str, Shape]]] = []
         self._shown = shapes_of(world)
         self._tools = offered(file, world, faults)
@@ -148,7 +149,7 @@ class _Compiler:
     def task(self) -> Task | None:
         """The task; None where there is a fault."""
         file = self._file
-        scenes = SceneMaker(file, self._world, self._faults, self._text)
+        scenes = SceneMaker(file, self._world, self._faults, self._text, kinds=self._tools)
         self._makers += [(maker, self._shapes(self._mandate())) for maker in scenes.makers]
         scripts = {name: self._script(name, entry) for name, entry in file.script.items()}
         ends = self._maker(places.ENDS, "", {}, {}).expression(file.ends, "ends")
@@ -212,7 +213,7 @@ class _Compiler:
         elsewhere: Mapping[str, str] | None = None,
     ) -> Policy:
         """The policy of these steps; ``elsewhere`` are the places of lets that don't stand at its own."""
-        maker = self._maker(places.POLICY, place, lets, self._mandate(), elsewhere)
+        maker = self._maker(places.policy_of(self._world), place, lets, self._mandate(), elsewhere)
         acts = ActMaker(self._world, maker, self._tools, tuple(self._roles))
         return compile_policy(steps, maker, acts, place)
 

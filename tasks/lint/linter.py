@@ -63,7 +63,7 @@ def lint(text: str, ref: WorldRef | None = None) -> Report:
 def lint_task(task: Task) -> Report:
     """What is wrong with a task whose form is right."""
     staged, faults = stage_all(task)
-    sources = sources_of(task.file)
+    sources = sources_of(task.file, task.world)
     runs = [run for case in staged.values() for run in _played(task, case)]
     if any(isinstance(part, Call) and part.function == "draw" for each in sources for part in each.parts):
         for trial in range(1, 1 + MORE_TRIALS):

@@ -151,7 +151,7 @@ def _references(report: Report) -> list[Rehearsal]:
 
 def _parameters(run: Rehearsal) -> dict[str, Any]:
     """The parameters of a run's case, without its name."""
-    return {name: value for name, value in run.staged.scene.case.items() if name != "id"}
+    return {name: value for name, value in run.staged.scene.case.items() if name not in ("id", "rendering")}
 
 
 def _kills(task: Task, report: Report) -> Table:

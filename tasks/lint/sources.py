@@ -19,6 +19,7 @@ from ..format import places
 from ..format.values import Expression, Maker
 
 if TYPE_CHECKING:
+    from ...protocol.world import World
     from ...scorers.syntax import Node
     from ..format.file import MutationEntry, PolicyEntry, Step, TaskFile
 
@@ -66,7 +67,7 @@ class _Collector(Maker):
         return compile_source(source, self._sees, self._names)
 
 
-def sources_of(file: TaskFile) -> list[Source]:
+def sources_of(file: TaskFile, world: World) -> list[Source]:
     """The expressions of a file that compiles, in the order of its sections."""
     found = [*_of_scene(file), *_of_judge(file)]
     for name, script in file.script.items():
@@ -76,13 +77,13 @@ def sources_of(file: TaskFile) -> list[Source]:
             _values(maker, {"when": rule.when, "do": rule.do}, f"{place}.rule[{at}]")
         found += maker.sources
     for place, (steps, lets) in _policies(file).items():
-        maker = _Collector(places.POLICY, place, lets)
+        maker = _Collector(places.policy_of(world), place, lets)
         for at, step in enumerate(steps):
             named = {"do": step.do, "when": step.when, "each": step.each, "while": step.repeat}
             _values(maker, named, f"{place}.step[{at}]")
         found += maker.sources
     for name, mutation in file.mutation.items():
-        found += _of_mutation(f"mutation.{name}", file.reference, mutation)
+        found += _of_mutation(f"mutation.{name}", file.reference, mutation, world)
     return found
 
 
@@ -95,9 +96,11 @@ def _policies(file: TaskFile) -> dict[str, tuple[list[Step], dict[str, str]]]:
     return found
 
 
-def _of_mutation(place: str, reference: PolicyEntry, mutation: MutationEntry) -> list[Source]:
+def _of_mutation(
+    place: str, reference: PolicyEntry, mutation: MutationEntry, world: World
+) -> list[Source]:
     """What a mutation says anew; the lets of the reference that it keeps are the reference's."""
-    maker = _Collector(places.POLICY, place, {**reference.let, **mutation.let})
+    maker = _Collector(places.policy_of(world), place, {**reference.let, **mutation.let})
     named = {"when": mutation.when, "each": mutation.each, "while": mutation.repeat}
     _values(maker, {**named, "do": mutation.do or mutation.before or {}}, place)
     maker.value(mutation.set, f"{place}.set")
@@ -110,6 +113,8 @@ def _of_scene(file: TaskFile) -> list[Source]:
     maker = _Collector(places.SCENE, "", {})
     for name, values in {**file.case, "": file.defaults}.items():
         maker.value(values, f"case.{name}" if name else "defaults")
+    for name, rendering in file.rendering.items():
+        maker.value(rendering.case, f"rendering.{name}.case")
     for table, rows in file.facts.items():
         for key, columns in rows.items():
             plain = {name: value for name, value in columns.items() if name != "each"}
@@ -120,6 +125,10 @@ def _of_scene(file: TaskFile) -> list[Source]:
         maker.value(party.mandate, f"party.{name}.mandate")
     brief = _Collector(places.BRIEF, "brief", {})
     brief.text(file.brief, "brief")
+    for name, rendering in file.rendering.items():
+        brief.text(rendering.brief or "", f"rendering.{name}.brief")
+        for kind, text in rendering.tools.items():
+            brief.text(text, f"rendering.{name}.tools.{kind}")
     oracle = _Collector(places.ORACLE, "oracle", {})
     for name, source in file.oracle.items():
         oracle.expression(source, f"oracle.{name}")

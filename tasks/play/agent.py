@@ -39,7 +39,8 @@ class Setup(NamedTuple):
     """What a party is told before it is first asked.
 
     ``others`` are the other parties it may address, as (id, role). Where
-    ``words`` count, an answer without an act may still be one.
+    ``words`` count, an answer without an act may still be one. ``labels`` are
+    other words for those of `Asked.market`, for who reads it.
     """
 
     party: str
@@ -50,6 +51,7 @@ class Setup(NamedTuple):
     others: Sequence[tuple[str, str]]
     turns: int
     words: bool = False
+    labels: Mapping[str, str] = {}
 
 
 class Asked(NamedTuple):

@@ -26,6 +26,7 @@ from ...protocol.canonical import encode_typed
 from ...protocol.errors import TaskError
 from ...scorers.acts import ACTS, Watch
 from ...scorers.cel import reads_of
+from ..format.rendering import cases_of
 from ..format.task import Task, load_task
 from .agent import Answer, Asked
 from .desk import Departure, RecordedDesk, Said
@@ -136,7 +137,7 @@ def _known(audit: Audit, opened: Open) -> Known:
     if task.file.id != opened.task.id:
         raise _Found("conduct.task", f"the task file is of `{task.file.id}`, not of `{opened.task.id}`")
     case = opened.task.case
-    if case not in task.file.case:
+    if case not in cases_of(task.file):
         raise _Found("conduct.case", f"the task file has no case `{case}`")
     seed = task.scenes.seed(case, opened.trial)
     if opened.seed != seed:

@@ -32,6 +32,7 @@ import msgspec
 from ...protocol.bodies import Usage
 from ...protocol.canonical import MAX_DEPTH, MAX_INTEGER, Id, Index, depth, encode
 from ...protocol.errors import CanonicalError
+from ..format.rendering import worded
 from .agent import Asked, Setup
 
 Json = Any
@@ -87,8 +88,11 @@ def begin_line(setup: Setup) -> str:
     return _written({"tollbook": VERSION, "begin": begin})
 
 
-def turn_line(asked: Asked, number: int) -> str:
-    """What an agent is told at its turn ``number``, counted from 1, without the line's end."""
+def turn_line(asked: Asked, number: int, labels: Mapping[str, str] | None = None) -> str:
+    """What an agent is told at its turn ``number``, counted from 1, without the line's end.
+
+    ``labels`` are those of its setup, for what the market shows.
+    """
     turn: dict[str, Json] = {
         "number": number,
         "tick": asked.tick,
@@ -97,7 +101,7 @@ def turn_line(asked: Asked, number: int) -> str:
         "inbox": [_told(act) for act in asked.inbox],
     }
     if asked.market is not None:
-        turn["market"] = asked.market
+        turn["market"] = worded(asked.market, labels or {})
     return _written({"turn": turn})
 
 

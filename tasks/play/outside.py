@@ -33,6 +33,8 @@ from .child import Child, Limits, Lost
 from .lines import VERSION, Said, begin_line, read_answer, turn_line, words
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ...protocol.bodies import Usage
 
 _UNSTARTED: Final = {
@@ -68,6 +70,7 @@ class Outside:
         self._child: Child | None = None
         self._number = 0
         self._words = False
+        self._labels: Mapping[str, str] = {}
         self._unparsed = 0
         self._cost_micros = 0
         self._spent_seconds = 0.0
@@ -95,6 +98,7 @@ class Outside:
         self.start()
         assert self._child is not None
         self._words = setup.words
+        self._labels = setup.labels
         self._child.send(begin_line(setup))
 
     def act(self, asked: Asked) -> Answer:
@@ -103,7 +107,7 @@ class Outside:
         if self._failed is not None:
             return self._failed
         self._number += 1
-        self.given = turn_line(asked, self._number)
+        self.given = turn_line(asked, self._number, self._labels)
         begun = time.monotonic()
         seconds = min(self._limits.turn_seconds, self._limits.run_seconds - self._spent_seconds)
         got = self._ask(self._child, self.given, begun + seconds)

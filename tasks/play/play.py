@@ -213,7 +213,7 @@ class Schedule(ABC):
         watch = self._sides[self._task.actor].watch
         held = activation(
             {
-                "case": {**self._scene.case, "id": self._scene.case_name},
+                "case": self._scene.case,
                 "did": watch.groups["did"],
                 "refused": watch.groups["refused"],
                 "tick": self._tick(),
@@ -313,15 +313,17 @@ class Play(Schedule):
 
 def setup_of(task: Task, scene: Scene, party: str) -> Setup:
     """What a party that an agent plays is told before it is first asked."""
+    rendering = scene.rendering
     return Setup(
         party=party,
         role=task.roles[party],
         brief=scene.brief,
         mandate=scene.mandates.get(party, {}),
-        tools=tools_of(task.world, task.tools),
+        tools=tools_of(task.world, rendering.listed(task.tools), rendering.tools),
         others=[(other, role) for other, role in task.roles.items() if other != party],
         turns=task.file.turns,
         words=isinstance(task.world, PacedWorld),
+        labels=rendering.labels,
     )
 
 

@@ -1,6 +1,7 @@
 """Agents made of a task file's steps: references, alternatives, mutations, cheats.
 
-Each sees what its role sees: did, refused, heard, known, its mandate, the tick.
+Each sees what its role sees: did, refused, heard, known, its mandate, the tick,
+and what the market shows it when it is asked.
 An act that can't be formed ends a policy; whether that is a fault of the file is
 for who plays it to say.
 
@@ -46,7 +47,13 @@ class PolicyAgent:
     def act(self, asked: Asked) -> Answer:
         """As `Agent.act`."""
         watch = asked.watch
-        self._names = {**watch.groups, "known": watch.known, "mandate": self._mandate, "tick": asked.tick}
+        self._names = {
+            **watch.groups,
+            "known": watch.known,
+            "mandate": self._mandate,
+            "market": asked.market,
+            "tick": asked.tick,
+        }
         self._plain = activation({**self._names, "it": None, "i": 0}, self._policy.asked)
         try:
             return Answer(act=next(self._acts))

@@ -19,9 +19,13 @@ from .agent import Tool
 Json = Any
 
 
-def tools_of(world: World, kinds: Sequence[str]) -> tuple[Tool, ...]:
-    """The tools of these kinds, in their order."""
-    return tuple(_tool(world.kinds[kind], kind) for kind in kinds)
+def tools_of(
+    world: World, kinds: Sequence[str], descriptions: Mapping[str, str] | None = None
+) -> tuple[Tool, ...]:
+    """The tools of these kinds, in their order; ``descriptions`` are others than the market's, by kind."""
+    tools = (_tool(world.kinds[kind], kind) for kind in kinds)
+    others = descriptions or {}
+    return tuple(tool._replace(description=others.get(tool.kind, tool.description)) for tool in tools)
 
 
 @cache

@@ -36,6 +36,7 @@ from ...protocol.canonical import digest_typed, encode, encode_typed
 from ...protocol.derive import ledger_key, own_salt
 from ...protocol.errors import DoorError, KeyRefusedError, TollbookError
 from ...protocol.keys import check_public, hkdf, key_bytes, key_text, pae_of, signature_bytes, verify
+from ..format.rendering import cases_of
 from ..judging import Judge
 from ..play.conduct import with_conduct
 from ..play.environment import environment_note
@@ -139,7 +140,7 @@ class Host:
                     "world": task.file.world,
                     "actor": task.actor,
                     "role": task.roles[task.actor],
-                    "cases": list(task.file.case),
+                    "cases": cases_of(task.file),
                     "turns": task.file.turns,
                 }
                 for task in self.tasks.values()
@@ -212,7 +213,7 @@ class Host:
             hint = "GET / for the session, and sign a new opening"
             raise Fault(409, "serve.session", "the opening is for another session of the host", hint)
         task = self.tasks.get(opening.task)
-        if task is None or opening.case not in task.file.case:
+        if task is None or opening.case not in cases_of(task.file):
             what = f"no case `{opening.case}` of a task `{opening.task}` is offered here"
             raise Fault(404, "serve.case", what, "GET / for the tasks and their cases")
 

@@ -62,7 +62,7 @@ def test_every_name_is_there_and_all_is_plain_json(view: dict[str, Any]) -> None
 def test_the_names_that_the_run_doesnt_make(audit: Audit, view: dict[str, Any]) -> None:
     assert ({"id": "first"}, {}, {"n": 3}, 0) == (view["case"], view["mandate"], view["oracle"], view["tick"])
     given = case_view(audit, "assistant", Answers({"id": "other", "pace": 2}, {"budget": 5})).document
-    assert ({"id": "first", "pace": 2}, {"budget": 5}) == (given["case"], given["mandate"])
+    assert ({"id": "other", "pace": 2}, {"budget": 5}) == (given["case"], given["mandate"])
 
 
 def test_every_kind_is_there(view: dict[str, Any]) -> None:

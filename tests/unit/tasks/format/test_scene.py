@@ -47,8 +47,8 @@ b = 1
 one = { b = 2, c = "=case.b * 10", d = "{case.a} {case.c}" }
 two = {}
 """
-    assert {"id": "one", "a": "one!", "b": 2, "c": 20, "d": "one! 20"} == staged(text).case
-    assert {"id": "two", "a": "two!", "b": 1} == staged(text, "two").case
+    assert {"id": "one", "rendering": "", "a": "one!", "b": 2, "c": 20, "d": "one! 20"} == staged(text).case
+    assert {"id": "two", "rendering": "", "a": "two!", "b": 1} == staged(text, "two").case
 
 
 def test_rows_use_the_case_and_the_rows_before_them() -> None:
