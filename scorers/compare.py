@@ -197,7 +197,7 @@ def groups(scores: Iterable[Score]) -> list[Group]:
 def _labels(agents: Mapping[str, Agent]) -> dict[str, str]:
     """Each agent's name, with as much more as tells it from others: model, version, its digest."""
     parts = {
-        key: (_plain(agent.name) or "unnamed", _plain(agent.model), _plain(agent.version), key[:_SHORT])
+        key: (plain(agent.name) or "unnamed", plain(agent.model), plain(agent.version), key[:_SHORT])
         for key, agent in agents.items()
     }
     labels = {key: name for key, (name, *_) in parts.items()}
@@ -209,7 +209,8 @@ def _labels(agents: Mapping[str, Agent]) -> dict[str, str]:
     return labels
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A text from a stranger on one line, escaped where it can't be seen, and cut off where it is long."""
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
     return line if len(line) <= _LABEL else f"{line[:_LABEL]}…"
 

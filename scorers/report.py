@@ -8,7 +8,10 @@ and every run that is left out, by name and reason. What runs say of several
 agents or trials is there only where there are several. Numbers are decimal text
 of fixed places; the JSON holds the exact fractions too.
 
-Not here: what is counted (`summary`, `compare`).
+Runs of a market that has measures are followed by theirs, and by what moved since a
+baseline was kept, where one is given.
+
+Not here: what is counted (`summary`, `compare`, `figures`, `shift`).
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from . import stats
+from . import figures, shift, stats
 from .compare import ALL_PAIRS, Comparison, Gap, compare
 from .predicates import FULL, PredicateSet
 from .score import OUTCOMES, Score
@@ -41,41 +44,62 @@ OVER: dict[Basis, str] = {
 }
 
 
-def document_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> dict[str, Any]:
-    """The report as JSON: the runs with their fixed fields, and the summary."""
+Kept = Sequence[figures.Group] | None
+"""What a baseline holds; None where none is given."""
+
+
+def document_of(
+    scores: Sequence[Score], sets: Sequence[PredicateSet], baseline: Kept = None
+) -> dict[str, Any]:
+    """The report as JSON: the runs with their fixed fields, the summary, and measures where there are any."""
     summary, comparison = summarize(scores, sets), compare(scores)
     notes = {"notes": [*comparison_notes(comparison), *_notes(summary), *_scorers(summary)]}
     return {
         "runs": [score.document() for score in scores],
         "summary": {**_summary(summary), **comparison.document(), **notes},
+        **_measures(figures.measured_groups(scores), baseline),
     }
 
 
-def text_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> str:
+def _measures(groups: Sequence[figures.Group], baseline: Kept) -> dict[str, Any]:
+    found: dict[str, Any] = {"measures": figures.document(groups)} if groups else {}
+    if baseline is not None:
+        compared = shift.document(shift.versus(groups, baseline))
+        found["baseline"] = {"compared": compared, "not_compared": shift.unmatched(groups, baseline)}
+    return found
+
+
+def text_of(scores: Sequence[Score], sets: Sequence[PredicateSet], baseline: Kept = None) -> str:
     """The report as text for a terminal, ended by a line end."""
     summary, comparison = summarize(scores, sets), compare(scores)
+    groups = figures.measured_groups(scores)
     blocks = [
         aligned(_run_table(scores)),
         "\n".join([*headlines(summary), *_agents(comparison)]),
         *map(aligned, _comparison_tables(comparison)),
         aligned(_predicate_table(summary)),
-        "\n".join([*_comparison_remarks(comparison), *_remarks(summary)]),
+        *(f"{table.title}\n{aligned(table)}" for table in _measure_tables(groups, baseline)),
+        "\n".join(
+            [*_comparison_remarks(comparison), *_measure_remarks(groups, baseline), *_remarks(summary)]
+        ),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def markdown_of(scores: Sequence[Score], sets: Sequence[PredicateSet]) -> str:
+def markdown_of(scores: Sequence[Score], sets: Sequence[PredicateSet], baseline: Kept = None) -> str:
     """The report as a Markdown document, ended by a line end."""
     summary, comparison = summarize(scores, sets), compare(scores)
+    groups = figures.measured_groups(scores)
+    first = (*_comparison_tables(comparison), _predicate_table(summary))
     blocks = [
         f"# {escaped(_title(sets))}",
         bullets([*headlines(summary), *_agents(comparison)]),
         *(
-            f"## {table.title}\n\n{markdown(table)}"
-            for table in (*_comparison_tables(comparison), _predicate_table(summary), _run_table(scores))
+            f"## {escaped(table.title)}\n\n{markdown(table)}"
+            for table in (*first, *_measure_tables(groups, baseline), _run_table(scores))
         ),
         "## Remarks",
-        bullets([*_comparison_remarks(comparison), *_remarks(summary)]),
+        bullets([*_comparison_remarks(comparison), *_measure_remarks(groups, baseline), *_remarks(summary)]),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -279,6 +303,20 @@ def _comparison_tables(comparison: Comparison) -> Iterator[Table]:
         yield _trial_table(comparison)
     if comparison.gaps:
         yield gap_table(comparison.gaps)
+
+
+def _measure_tables(groups: Sequence[figures.Group], baseline: Kept) -> Iterator[Table]:
+    yield from figures.tables(groups)
+    if baseline is not None:
+        yield from map(shift.shift_table, shift.versus(groups, baseline))
+
+
+def _measure_remarks(groups: Sequence[figures.Group], baseline: Kept) -> Iterator[str]:
+    if groups:
+        yield figures.INTERVALS
+    if baseline is not None:
+        yield from shift.unmatched(groups, baseline)
+        yield shift.CHANCE
 
 
 def _agent_table(comparison: Comparison) -> Table:

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 from ..ledger.audit import Audit
 from ..ledger.findings import CHECKS, NEEDED, Check, State
 from ..protocol.bodies import Agent, LedgerKey, Open, Party
+from .measures import RunMeasures
 from .predicates import FULL, PredicateSet
 from .projection import Projections
 from .verdict import Defect, Flag, Verdict, judge
@@ -35,8 +36,8 @@ class Score(NamedTuple):
     it has in common with runs that it is averaged with. ``recorded`` is the
     reward, of 1, that the run's makers recorded; ``label`` a finding on what
     they called it. ``agent`` and ``role`` are the evaluated party's;
-    ``projections`` are there where they were asked for. ``ledger`` is who
-    recorded the run.
+    ``projections`` and ``measured`` are there where they were asked for.
+    ``ledger`` is who recorded the run.
     """
 
     run: str
@@ -62,6 +63,7 @@ class Score(NamedTuple):
     role: str | None = None
     projections: Projections | None = None
     ledger: LedgerKey | None = None
+    measured: RunMeasures | None = None
 
     @property
     def family(self) -> str | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..protocol.canonical import digest_typed
 from ..protocol.errors import ScoreError, TaskError, TollbookError
+from ..scorers.measures import measured
 from ..scorers.predicates import MAX_FILE_BYTES, PredicateSet, load
 from ..scorers.projection import projections
 from ..scorers.schema import check_names, shapes_of
@@ -38,11 +39,19 @@ _HINT = "give a file of predicates, or a task file"
 class Judge:
     """Scores runs, each by its own task, or all by a file that is given.
 
-    ``projected``: with what judges would see of them who see less.
+    ``projected``: with what judges would see of them who see less; ``measured``:
+    with the measures of a market that has any.
     """
 
-    def __init__(self, given: Task | PredicateSet | None = None, *, projected: bool = False) -> None:
+    def __init__(
+        self,
+        given: Task | PredicateSet | None = None,
+        *,
+        projected: bool = False,
+        measured: bool = False,
+    ) -> None:
         self._projected = projected
+        self._measured = measured
         self._task = given if isinstance(given, Task) else None
         self._given = given.predicates if isinstance(given, Task) else given
         self._used: dict[str, PredicateSet] = {}
@@ -74,7 +83,10 @@ class Judge:
         _check_names(predicates, task.world)
         answers = Answers(scene.case, scene.mandates.get(task.actor, {}), oracle)
         view = case_view(audit, task.actor, answers, predicates.reads)
-        return self._with_projections(score_run(audit, predicates, view, actor=task.actor), audit, task.actor)
+        score = score_run(audit, predicates, view, actor=task.actor)
+        if self._measured:
+            score = score._replace(measured=measured(episode_of(audit), task.actor))
+        return self._with_projections(score, audit, task.actor)
 
     def _of_recorded(self, audit: Audit) -> Score:
         from .tau2.oracle import oracle_of  # noqa: PLC0415 - brings in the recorded market

@@ -32,7 +32,7 @@ task_option: Final = click.option(
 """`--task`, the file that `judge_of` takes."""
 
 
-def judge_of(task: Path | None, *, projected: bool = False) -> Judge:
+def judge_of(task: Path | None, *, projected: bool = False, measured: bool = False) -> Judge:
     """Who judges: by the file, where one is given; else each run by its own task.
 
     Raises:
@@ -41,7 +41,7 @@ def judge_of(task: Path | None, *, projected: bool = False) -> Judge:
     """
     from .judging import Judge, read_judgement  # noqa: PLC0415 - brings in CEL
 
-    return Judge(None if task is None else read_judgement(task), projected=projected)
+    return Judge(None if task is None else read_judgement(task), projected=projected, measured=measured)
 
 
 def scores_of(session: Session, what: Sequence[str], judge: Judge, *, quiet: bool) -> list[Score]:
