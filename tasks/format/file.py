@@ -101,7 +101,7 @@ class CheatEntry(_Section, frozen=True):
 
 
 class RenderingEntry(_Section, frozen=True):
-    """Every case in other words: a brief, labels, an order of tools, their descriptions; or on other parameters."""
+    """Every case in other words: brief, labels, order and descriptions of tools; or on other parameters."""
 
     brief: str | None = None
     labels: dict[str, Label] = {}

@@ -248,7 +248,8 @@ def _check_cases(file: TaskFile, faults: Faults) -> None:
     for place, values in parameters.items():
         for name, what in _OF_CASES.items():
             if name in values:
-                faults.note("task.name", f"{place}.{name}", f"`{name}` is always {what}", "rename the parameter")
+                problem = f"`{name}` is always {what}"
+                faults.note("task.name", f"{place}.{name}", problem, "rename the parameter")
     if ALL in file.rendering:
         hint = "give it a name of its own"
         faults.note("task.name", f"rendering.{ALL}", f"`{ALL}` stands for every rendering", hint)

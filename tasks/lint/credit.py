@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .rehearsal import Rehearsal
 
-_DOING = ("reference", "alternative", "variation")
+_DOING = ("reference", "alternative", "variation", "rendering")
 
 
 def check(runs: Sequence[Rehearsal], cases: Sequence[str]) -> list[LintFinding]:
@@ -49,6 +49,7 @@ def _short(run: Rehearsal) -> Iterator[LintFinding]:
         "reference": "see what it did: `tollbook task show`",
         "alternative": "say in `cases` where it is right, or widen the predicate",
         "variation": "it does what the reference does, so a predicate looks at more than that",
+        "rendering": "the rules are the same: judge by parameters and right answers, which follow it",
     }[run.kind]
     who = f"`{run.name}`, a variation of the reference, has" if run.kind == "variation" else "it has"
     place = f"predicate.{run.lost[0]}" if run.kind == "variation" and run.lost else run.place

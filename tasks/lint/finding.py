@@ -53,6 +53,7 @@ CODES: Final[dict[str, str]] = {
     "lint.loses": "a mutation that loses something else than it says",
     "lint.oracle": "a right answer that is told",
     "lint.order": "an expression that depends on the order of a map",
+    "lint.rendering": "a label that nothing has, or that makes two words one",
     "lint.script": "a script's rule that gives an error",
     "lint.steps": "an expression that takes more steps than the runtime allows",
     "lint.tools": "tools that give the answer away, or are named twice",

@@ -1,6 +1,7 @@
 """The linter: plays a task file in memory, every way that it says and some that it doesn't.
 
     in each case   reference · alternatives · variations of the reference      full credit
+                   the reference under each rendering                         full credit
                    mutations                                                  lose what they say
                    cheats, the file's and the built-in ones                   stay under their bars
 
@@ -24,7 +25,7 @@ from ...scorers.syntax import Call
 from ..format.task import examine
 from ..play.cheats import Jitter, cheat_agent, variants_of
 from ..play.policies import PolicyAgent
-from . import bars, credit, literals, loses, orders, told, unused, verdicts
+from . import bars, credit, literals, loses, orders, renderings, told, unused, verdicts
 from .finding import LintFinding, in_order
 from .rehearsal import Rehearsal, Staged, stage_all
 from .sources import Source, sources_of
@@ -68,7 +69,15 @@ def lint_task(task: Task) -> Report:
     if any(isinstance(part, Call) and part.function == "draw" for each in sources for part in each.parts):
         for trial in range(1, 1 + MORE_TRIALS):
             runs += [_reference(task, case, trial) for case in stage_all(task, trial)[0].values()]
-    findings = [*map(_of_fault, faults), *_checked(task, sources, runs)]
+    readers: dict[str, list[renderings.Reader]] = {}
+    for name in task.file.rendering if not faults else ():  # what is wrong plainly is told once
+        rendered, more = stage_all(task, rendering=name)
+        faults += more
+        for each in rendered.values():
+            reader = renderings.Reader(task)
+            readers.setdefault(name, []).append(reader)
+            runs.append(Rehearsal("rendering", name, task, each, reader))
+    findings = [*map(_of_fault, faults), *_checked(task, sources, runs), *renderings.check(task, readers)]
     return Report(task, in_order(findings, task.text), tuple(runs))
 
 
@@ -82,6 +91,8 @@ def _checked(task: Task, sources: list[Source], runs: list[Rehearsal]) -> Iterat
         yield from verdicts.check(task, runs)
         yield from literals.check(task, sources, runs)
         yield from told.check(task, references)
+        for name in task.file.rendering:
+            yield from told.check(task, [run for run in runs if (run.kind, run.name) == ("rendering", name)])
         yield from orders.check(task, sources, runs)
 
 

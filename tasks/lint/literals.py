@@ -163,8 +163,9 @@ def _near(text: str, known: Iterable[str]) -> str | None:
 def _known(task: Task, runs: Sequence[Rehearsal]) -> Known:
     """What is known at first: start rows, the market's words, the file's own texts, and the references."""
     known = Known()
-    known.texts.update(task.roles, task.roles.values(), task.file.case, _words_of(task.world))
-    for entry in task.file.script.values():
+    file = task.file
+    known.texts.update(task.roles, task.roles.values(), file.case, file.rendering, _words_of(task.world))
+    for entry in file.script.values():
         known.learn([rule.do for rule in entry.rule])
     for run in runs:
         if run.kind == "reference":

@@ -19,6 +19,7 @@ from ...protocol.world import kind_of, made_by
 from ...scorers.cel import activation
 from ...scorers.verdict import Judgement, judge
 from ...scorers.view import Answers, Episode, view_of
+from ..format.rendering import AT
 from ..format.values import Unformed
 from ..play.baselines import company
 from ..play.desk import DryDesk
@@ -36,8 +37,11 @@ if TYPE_CHECKING:
     from ..play.play import Ending
 
 Json = Any
-Kind = Literal["reference", "alternative", "variation", "mutation", "cheat", "built-in"]
-"""What a run is played for; ``built-in`` are the cheats that every file is tried with."""
+Kind = Literal["reference", "alternative", "variation", "mutation", "cheat", "built-in", "rendering"]
+"""What a run is played for; ``built-in`` are the cheats that every file is tried with.
+
+A ``rendering`` is the reference in a case of that rendering.
+"""
 
 
 class Staged(NamedTuple):
@@ -66,7 +70,7 @@ class Rehearsal:
     @property
     def place(self) -> str:
         """Where the file says it: `mutation.stops_early`; empty for what the linter plays of itself."""
-        if self.kind in ("alternative", "cheat", "mutation"):
+        if self.kind in ("alternative", "cheat", "mutation", "rendering"):
             return f"{self.kind}.{self.name}"
         return "reference" if self.kind in ("reference", "variation") else ""
 
@@ -137,11 +141,14 @@ class Rehearsal:
         return Answers(scene.case, scene.mandates.get(self._task.actor, {}), self.staged.oracle)
 
 
-def stage_all(task: Task, trial: int = 0) -> tuple[dict[str, Staged], list[TaskError]]:
-    """Every case that can be worked out, and why the others can't."""
+def stage_all(
+    task: Task, trial: int = 0, rendering: str | None = None
+) -> tuple[dict[str, Staged], list[TaskError]]:
+    """Every case that can be worked out, plain or of a rendering, and why the others can't."""
     found: dict[str, Staged] = {}
     faults: list[TaskError] = []
-    for case in task.file.case:
+    for plain in task.file.case:
+        case = plain if rendering is None else f"{plain}{AT}{rendering}"
         try:
             scene = task.scenes.stage(case, task.scenes.seed(case, trial))
             found[case] = Staged(scene, task.scenes.oracle(scene))

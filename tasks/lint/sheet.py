@@ -83,6 +83,10 @@ def document_of(task: Task, report: Report) -> dict[str, Any]:
             }
             for run in _mutations(task, report)
         ],
+        "renderings": [
+            {"rendering": run.name, "case": run.case, "acts": len(run.own), "score": exact(run.points)}
+            for run in _rendered(report)
+        ],
         "cheats": [
             {
                 "cheat": bar.name,
@@ -111,6 +115,7 @@ def tables_of(task: Task, report: Report) -> list[Table]:
         Table(("predicate", "stage", "weight", "needs"), predicates, frozenset({0, 1, 3})),
         Table(("cap", "points"), caps, frozenset({0})),
         _kills(task, report),
+        _renderings(report),
         _cheats(task, report),
     ]
     return [table for table in found if table.rows]
@@ -173,6 +178,15 @@ def _mutations(task: Task, report: Report) -> list[Rehearsal]:
     return [run for name in task.mutations for run in played if run.name == name]
 
 
+def _rendered(report: Report) -> list[Rehearsal]:
+    return [run for run in report.runs if run.kind == "rendering"]
+
+
+def _renderings(report: Report) -> Table:
+    rows = [(run.case, str(len(run.own)), decimal(run.points, 1)) for run in _rendered(report)]
+    return Table(("rendering", "acts", "reference"), rows, frozenset({0}))
+
+
 def _cheats(task: Task, report: Report) -> Table:
     cases = [case for case in task.file.case if any(run.case == case for run in report.runs)]
     rows = [
@@ -193,6 +207,9 @@ def _player(task: Task, party: str) -> str:
         return "the agent"
     if party in task.scripts:
         return "a script"
+    plays = task.file.party[party].plays if party in task.file.party else None
+    if plays is not None:
+        return f"baseline {plays}"
     return "the schedule" if party == OPERATOR else "nobody"
 
 

@@ -126,7 +126,8 @@ class Grabber(_Cheat):
     """Does the first of some kinds of act that can be done, and reads where it must.
 
     What was refused is tried again only once something has changed; what was
-    done to some rows is not done to them again.
+    done to some rows is not done to them again. A market that asks shows how
+    things stand: where that has changed, all is new.
     """
 
     def __init__(
@@ -148,6 +149,7 @@ class Grabber(_Cheat):
         self._tried: set[str] = set()
         self._closed: set[tuple[str, ...]] = set()
         self._last: Formed | None = None
+        self._market: Json = None
 
     def _next(self, asked: Asked) -> Formed | None:
         self._take_note(asked)
@@ -162,6 +164,11 @@ class Grabber(_Cheat):
 
     def _take_note(self, asked: Asked) -> None:
         """Learns what became of its last act, and whether anything has changed since."""
+        if asked.market != self._market:
+            self._market = asked.market
+            self._closed.clear()
+            self._tried.clear()
+            self._last = None
         last = self._last
         done = asked.last is not None and asked.last["ok"]
         if last is not None and done and last["kind"] in self._wanted:

@@ -3,7 +3,8 @@
     kind + sight  ─►  {kind, …fields, to}, …     the likeliest first; only required fields
 
     row       the keys seen of its table
-    number    what was seen under its name, beside the rows named; else the least, where that is 1 or more
+    number    what was seen under its name, beside the rows named; else what the market shows at this turn;
+              else the least, where that is 1 or more
     text      what was seen under its name; free text is left empty
     list      of one candidate each, then of all; an enumeration: its values
 
@@ -153,7 +154,7 @@ class Filler:
         if isinstance(kind, inspect.IntType):
             numbers = [value for value in seen if type(value) is int]
             least = kind.ge if kind.ge is not None and kind.ge >= 1 else None
-            return numbers or ([] if least is None else [least])
+            return numbers or self._sight.shown or ([] if least is None else [least])
         if isinstance(kind, inspect.StrType):
             texts = [value for value in seen if isinstance(value, str)]
             return texts or ([] if kind.min_length or kind.pattern else [""])

@@ -1,6 +1,6 @@
 """What a party has seen, sorted by what it can be used for.
 
-    brief, mandate, acts, results, rows  ─►  ids by table · values by name · numbers · texts
+    brief, mandate, acts, results, rows, market  ─►  ids by table · values by name · numbers · texts
 
 A document is a row, an act or any map inside one. Its values are kept by name,
 with what they stand beside: the price that stands beside `l1` is the price of
@@ -67,6 +67,7 @@ class Sight:
         self._beside: dict[str, frozenset[str]] = {}
         self._read_text(setup.brief)
         self._read("", setup.mandate, _NOTHING)
+        self.shown: list[int] = []  # the numbers that the market shows at this turn, in its order
 
     def look(self, asked: Asked) -> None:
         """Takes in what came since the last look."""
@@ -74,11 +75,20 @@ class Sight:
             if act is not None and act["ok"]:
                 fields = {name: value for name, value in act.items() if name not in _ENVELOPE}
                 self._read("", fields, _NOTHING)
+        self._look_at_market(asked.market)
         for table, rows in asked.watch.known.items():
             for row in rows:
                 if self._rows.get((table, row["id"])) is not row:
                     self._rows[table, row["id"]] = row
                     self._read(table, row, _NOTHING)
+
+    def _look_at_market(self, market: Json) -> None:
+        """Takes in what the market shows of itself; None where it shows nothing unasked."""
+        if market is not None:
+            before, self._numbers = self._numbers, {}
+            self._read("", market, _NOTHING)
+            self.shown = list(self._numbers)
+            self._numbers = {**before, **self._numbers}
 
     def table_of(self, name: str) -> str | None:
         """The table whose rows a field of this name names, or None."""
