@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
@@ -23,6 +25,7 @@ from tollbook.protocol.auction.world import make
 from tollbook.protocol.bodies import Agent as Stated
 from tollbook.protocol.errors import LedgerError, UsageError
 from tollbook.protocol.tables import State
+from tollbook.tasks import cli
 from tollbook.tasks.auctions.baselines import BASELINES
 from tollbook.tasks.format.task import Task, load_task
 from tollbook.tasks.play.agent import Agent
@@ -387,6 +390,38 @@ def test_trials_go_on_by_who_plays_beside(tmp_path: Path) -> None:
         _recorded(Copy(store), task, words)
         assert {"base": 1} == next_trials(store, task, agent, cast_others(task, words)(""))
         assert {} == next_trials(store, task, agent)
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        (["benchmark", "random", "truthful"], ["bidder=baseline:benchmark", "b2=baseline:random"]),
+        (["naive", "truthful", "crra"], ["b1=baseline:naive", "b3=baseline:crra:0.1"]),
+    ],
+)
+def test_the_command_gives_parties_their_baselines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], expected: list[str], words: list[str]
+) -> None:
+    assert cli.Exit.GOOD == _run(tmp_path, words)
+    run = json.loads(capsys.readouterr().out)["runs"][0]["run"]
+    cli.main(["--ledger", str(tmp_path / "a.db"), "show", run, "--json"])
+    shown = capsys.readouterr().out
+    assert expected == re.findall(r'"baseline:([a-z]+)"', shown)
+
+
+def test_the_command_knows_who_can_be_given_an_agent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.Exit.USAGE == _run(tmp_path, ["b9=baseline:naive"])
+    assert "the evaluated parties are b1, bidder; baselines play b2, b3" in capsys.readouterr().err
+    assert not (tmp_path / "a.db").exists()
+
+
+def _run(folder: Path, words: list[str]) -> int:
+    file = folder / "a.toml"
+    file.write_text(_task("first_price").text, encoding="utf-8")
+    agents = [part for word in words for part in ("--agent", word)]
+    return cli.main(["--ledger", str(folder / "a.db"), "run", str(file), *agents, "--json"])
 
 
 # Many auctions, each figure within four standard errors of the closed form
