@@ -70,7 +70,7 @@ def intervals(sessions: Sequence[Sums]) -> Mapping[Key, Interval | None]:
     for sums in sessions:
         for key, each in sums.items():
             saying[key] = saying.get(key, 0) + (each.weight > 0)
-    if len(sessions) < 2:  # noqa: PLR2004 - one session shows no error
+    if len(sessions) < 2:
         return dict.fromkeys(saying)
     found = replicates(sessions)
     return {key: interval(found[key]) if count > 1 else None for key, count in saying.items()}

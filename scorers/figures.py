@@ -47,7 +47,7 @@ class Session(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The sessions of one task that one agent played; ``label`` is the agent's name, as short as it can be."""
+    """The sessions of one task that one agent played; ``label`` is the agent's name among the others."""
 
     task: str
     digest: str
@@ -186,4 +186,5 @@ def _figure(figure: Figure) -> dict[str, Any]:
 
 
 def _sums(sums: Sums) -> dict[str, list[str]]:
-    return {key.text: [str(each.total), str(each.weight)] for key, each in sorted(sums.items()) if each.weight}
+    saying = sorted((key, each) for key, each in sums.items() if each.weight)
+    return {key.text: [str(each.total), str(each.weight)] for key, each in saying}

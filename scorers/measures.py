@@ -23,7 +23,9 @@ from typing import Final, Literal, NamedTuple
 
 from .view import Episode
 
-Unit = Literal["minor", "share", "ratio", "percent", "count", "minor per round", "percent per round", "points"]
+Unit = Literal[
+    "minor", "share", "ratio", "percent", "count", "minor per round", "percent per round", "points"
+]
 """What a figure is counted in; `minor` units are those of the session's money."""
 
 PLACES: Final[Mapping[Unit, int]] = {
@@ -128,6 +130,6 @@ def added(several: Iterable[Sums]) -> dict[Key, Sum]:
     totals: dict[Key, Sum] = {}
     for sums in several:
         for key, each in sums.items():
-            before = totals.get(key)
-            totals[key] = each if before is None else Sum(before.total + each.total, before.weight + each.weight)
+            total, weight = totals.get(key, (0, 0))
+            totals[key] = Sum(total + each.total, weight + each.weight)
     return totals

@@ -178,7 +178,8 @@ def _shifts(now: Group, then: Group, of: Of, *, is_paired: bool) -> Iterator[Shi
     labels = ("", "") if is_paired else ("now", "then")
     drawn = [replicates(each, label) for each, label in zip(sums, labels, strict=True)]
     order = [*measures_of(now.world)]
-    for key in sorted(pooled[0].keys() & pooled[1].keys(), key=lambda key: (order.index(key.name), key.round)):
+    keys = pooled[0].keys() & pooled[1].keys()
+    for key in sorted(keys, key=lambda key: (order.index(key.name), key.round)):
         values = [each[key].value for each in pooled]
         if values[0] is None or values[1] is None:
             continue
@@ -213,7 +214,8 @@ def _title(found: Versus) -> str:
         for group in (found.now, found.then)
     )
     counts = f"{len(found.now.sessions)} and {len(found.then.sessions)} sessions"
-    return f"Baseline: {found.now.task}, {now} now, {then} kept, {counts}{', paired' if found.is_paired else ''}"
+    how = ", paired" if found.is_paired else ""
+    return f"Baseline: {found.now.task}, {now} now, {then} kept, {counts}{how}"
 
 
 def document(found: Iterable[Versus]) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ _PAPER: Final = "Shah et al. 2026"
 _SINCERE: Final = "Kagel and Levin 1993"
 
 MEASURES: Final = {
-    "bid_ratio": Measure("ratio", 0, None, "bid over benchmark, where that is 50 minor units or more", _PAPER),
+    "bid_ratio": Measure("ratio", 0, None, "bid over benchmark, of benchmarks from 50 minor units", _PAPER),
     "deviation": Measure("minor", None, None, "bid − benchmark", _PAPER),
     "error": Measure("minor", 0, None, "|bid − benchmark|", _PAPER),
     "error_scaled": Measure("ratio", 0, None, "Σ |bid − benchmark| over Σ benchmark", _PAPER),

@@ -126,8 +126,8 @@ def _late(reading: Reading) -> Iterator[tuple[str, Sums]]:
     last: dict[str, PeriodClosed] = {}
     for event in reading.events(PeriodClosed):
         before = last.get(event.auction)
-        over = event.period - 1
-        was_last[event.auction, over] = over == (reading.session.periods if before is None else before.periods)
+        over, periods = event.period - 1, reading.session.periods if before is None else before.periods
+        was_last[event.auction, over] = over == periods
         last[event.auction] = event
     for key in reading.auctions:
         end = last[key]
@@ -137,4 +137,3 @@ def _late(reading: Reading) -> Iterator[tuple[str, Sums]]:
 
 def _keyed(sums: Mapping[str, Sum]) -> Sums:
     return {Key(name): each for name, each in sums.items()}
-

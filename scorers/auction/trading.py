@@ -37,7 +37,7 @@ _SMITH: Final = "Smith 1962"
 _SPREAD: Final = "Struski et al. 2026"
 
 MEASURES: Final = {
-    "alpha": Measure("percent", 0, None, "root mean square of price − equilibrium, of the equilibrium", _SMITH),
+    "alpha": Measure("percent", 0, None, "root mean square of price − equilibrium, over it", _SMITH),
     "alpha_slope": Measure("percent per round", None, None, "slope of alpha over rounds", _SMITH),
     "trades": Measure("count", 0, None, "trades of a round", _SMITH),
     "quantity_ratio": Measure("ratio", 0, None, "Σ trades over Σ competitive quantity", _SMITH),

@@ -71,7 +71,7 @@ class Sitting:
         return self
 
     def all_say(self, said: Mapping[str, list[Move]]) -> Sitting:
-        """The session after each bidder has made its own moves whenever it was asked, until there are none."""
+        """The session after each bidder has made its own moves whenever it was asked."""
         left = {bidder: list(moves) for bidder, moves in said.items()}
         while (asked := self.go_on()) is not None and left.get(asked):
             self.move(left[asked].pop(0))
