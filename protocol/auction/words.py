@@ -38,6 +38,10 @@ AMOUNT = re.compile(
 )
 """An amount in words: `3.20`, `$3.20`, `1,200`, `320 cents`; a whole number alone is whole units."""
 
+MAX_SENTENCE = 500
+"""The most characters of a sentence that is read; a longer one leaves a doubt, and would take long."""
+
+_DIGIT = re.compile(r"[0-9]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|[;\n]+")
 _DRESS = str.maketrans({**dict.fromkeys('*_`"“”«»()[]{}<>#/\\|', " "), "\u2019": "'"})
 _NEGATION = r"not|\w+n't|cannot|cant|dont|wont|never|no|none|nobody|nothing|neither|nor|without|hardly|barely"
@@ -80,7 +84,7 @@ def choice(text: str, moves: Mapping[str, T], price: int) -> T | None:
         return None
     name, sentences = _name(named[0]), _SENTENCE.split(plain)
     places = [place for place, sentence in enumerate(sentences) if name.search(sentence)]
-    if any(_is_turned(sentences[place], name) for place in places):
+    if any(len(sentences[place]) > MAX_SENTENCE or _is_turned(sentences[place], name) for place in places):
         return None
     after = sentences[places[-1] + 1 :]
     if not _is_plain(sentences[places[-1]], name, price) or any(map(_DENIAL.match, after)):
@@ -139,11 +143,14 @@ def _minor(found: re.Match[str]) -> int:
 def amount(text: str, nothing: str) -> int | str | None:
     """The amount that the words bid, or ``nothing``, the word for no bid; None for neither, or a doubt."""
     plain = text.translate(_DRESS).lower()
-    if AMOUNT.search(plain) is None:
+    sentences = [each for each in _SENTENCE.split(plain) if _DIGIT.search(each)]
+    if any(len(each) > MAX_SENTENCE for each in sentences):
+        return None
+    sentences = [each for each in sentences if AMOUNT.search(each)]
+    if not sentences:
         return choice(text, {nothing: nothing}, 0)
     if _name(nothing).search(plain):
         return None
-    sentences = [each for each in _SENTENCE.split(plain) if AMOUNT.search(each)]
     said = [each for sentence in sentences for each in _bids(sentence)] or _alone(sentences[-1])
     return said[0] if len(set(said)) == 1 else None
 
