@@ -86,12 +86,14 @@ def _one_sided(task: Task) -> Iterator[LintFinding]:
     world = task.world
     role = task.roles[task.actor]
     all_open = {kind for kind in world.kinds if role in world.roles.get(kind, (role,))}
-    for refusing in world.refusing:
-        noun = refusing.partition(".")[0]
-        taking = [kind for kind in world.taking if kind.partition(".")[0] == noun and kind in all_open]
-        offered = [kind for kind in taking if kind in task.tools]
-        if refusing in all_open and taking and bool(offered) != (refusing in task.tools):
-            there, missing = (offered[0], refusing) if offered else (refusing, taking[0])
+    for noun in dict.fromkeys(kind.partition(".")[0] for kind in world.refusing):
+        both = [
+            [kind for kind in kinds if kind.partition(".")[0] == noun and kind in all_open]
+            for kinds in (world.taking, world.refusing)
+        ]
+        offered = [[kind for kind in kinds if kind in task.tools] for kinds in both]
+        if all(both) and any(offered) and not all(offered):
+            (there, *_), (missing, *_) = (offered[0], both[1]) if offered[0] else (offered[1], both[0])
             text = f"`{there}` is offered and `{missing}` is not, which tells what is right"
             hint = f"offer both: `{noun}.*`"
             yield warning("lint.tools", "tools", text, hint)
