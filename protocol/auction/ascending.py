@@ -111,7 +111,7 @@ def due(state: State, session: Session, key: str, auction: Auction) -> Due:
 def sight(state: State, session: Session, key: str, auction: Auction, party: str) -> Mapping[str, Any]:
     """The clock; of an open one also the exits at prices before, in order, and how many were left then."""
     del key, party
-    shown: dict[str, Any] = {"price": auction.price, "increment": session.increment, "cap": session.cap}
+    shown: dict[str, Any] = {"price": auction.price, "increment": session.increment}
     if session.format == "english_open":
         exits = [] if len(auction.active) == len(auction.bidders) else _exits(state, auction)
         shown["exits"] = sorted(row.price for row in exits if row.price < auction.price)

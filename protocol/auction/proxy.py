@@ -127,8 +127,6 @@ def sight(state: State, session: Session, key: str, auction: Auction, party: str
         "leads": standing.leader == party,
         "maximum": None if own is None else own.amount,
         "increment": session.increment,
-        "cap": session.cap,
-        "unit": session.unit,
     }
     if session.close == "soft":
         shown["extension"] = session.extension if standing.extended < session.extensions else 0

@@ -72,9 +72,9 @@ def due(state: State, session: Session, key: str, auction: Auction) -> Due:
 
 
 def sight(state: State, session: Session, key: str, auction: Auction, party: str) -> Mapping[str, Any]:
-    """What may be bid."""
-    del state, key, auction, party
-    return {"cap": session.cap, "unit": session.unit}
+    """Nothing more than everybody is shown."""
+    del state, session, key, auction, party
+    return {}
 
 
 def decide(state: State, act: Act) -> Verdict:

@@ -1,4 +1,4 @@
-"""Laws of single auctions, whatever is answered: they end, nobody pays more than it said, sums fit, nothing leaks."""
+"""Laws of auctions, whatever is answered: they end, nobody pays more than it said, sums fit, no leaks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from laboratory import MOVES, Laboratory
 
 from tollbook.protocol.auction.results import Result
 
+Market = Mapping[str, Any]
 SEALED = ("first_price", "second_price", "all_pay", "uniform_price", "discriminatory")
 ENGLISH = ("english_open", "english_closed")
-CLOCKS = (*ENGLISH, "dutch")
 MARK = 1_000_003  # values are multiples of it, and nothing else is, so a leak can be told
 
 
@@ -45,13 +45,12 @@ def sessions(draw: st.DrawFn) -> Laboratory:
 
 
 class Said:
-    """What each bidder has said in a round: the most that it agreed to pay, and that it bid more or less."""
+    """The most that each bidder has said it would pay in a round."""
 
     def __init__(self) -> None:
         self.most: dict[tuple[int, str], int] = {}
-        self.exits: dict[tuple[int, str], int] = {}
 
-    def note(self, party: str, market: Mapping[str, Any], kind: str, fields: Mapping[str, int], unit: int) -> None:
+    def note(self, market: Market, unit: int, party: str, kind: str, fields: Mapping[str, int]) -> None:
         place = market["round"], party
         if "amount" in fields:
             self.most[place] = fields["amount"]
@@ -59,8 +58,6 @@ class Said:
             self.most[place] = market["price"] + unit
         elif kind in ("clock.stop", "price.accept"):
             self.most[place] = market["price"]
-        elif kind == "clock.exit":
-            self.exits[place] = market["price"]
 
 
 def _play(lab: Laboratory, data: st.DataObject) -> Said:
@@ -74,14 +71,14 @@ def _play(lab: Laboratory, data: st.DataObject) -> Said:
         fields = {"amount": data.draw(st.integers(-5, 100))} if kind in ("bid.submit", "proxy.bid") else {}
         decision = lab.say(party, kind, **fields)
         if decision.rule is None:
-            said.note(party, market, kind, fields, session.unit)
+            said.note(market, session.unit, party, kind, fields)
         else:
             assert decision.rule.split(".")[1] in ("negative", "cap", "unit", "reserve", "lower")
             assert None is lab.say("operator", "turn.pass", party=party).rule
     return said
 
 
-def _check_sight(lab: Laboratory, party: str, market: Mapping[str, Any], said: Said) -> None:
+def _check_sight(lab: Laboratory, party: str, market: Market, said: Said) -> None:
     """Nothing of others' values is in it, nor what is sealed until the close."""
     own = lab.state.get("valuation", f"v{market['round']}_{party}").value
     before = market.get("before", {})
@@ -97,8 +94,9 @@ def _check_sight(lab: Laboratory, party: str, market: Mapping[str, Any], said: S
         assert all(price < market["price"] for price in market["exits"])
     if session.format == "proxy" and not market["leads"] and market["price"] is not None:
         # The highest maximum of others shows only where it is the price itself.
-        others = [amount for (number, other), amount in said.most.items() if number == market["round"] and other != party]
-        assert market["maximum"] == said.most.get((market["round"], party))
+        number = market["round"]
+        others = [amount for (of, other), amount in said.most.items() if of == number and other != party]
+        assert market["maximum"] == said.most.get((number, party))
         assert market["price"] <= max(others)
 
 

@@ -198,7 +198,8 @@ def test_with_an_increment_of_a_cent_it_is_the_second_price_auction(
     """Ties of the highest values among them: with values up to 60 there are some."""
     bidders = [f"b{place}" for place in range(1, n + 1)]
     common = {"rounds": 60, "high": 60, "seed": 11, **session}
-    clock, sealed = Laboratory(kind, bidders, increment=1, **common), Laboratory("second_price", bidders, **common)
+    clock = Laboratory(kind, bidders, increment=1, **common)
+    sealed = Laboratory("second_price", bidders, **common)
     clock.play(staying)
     sealed.play(truthful)
     assert sealed.sold == clock.sold
@@ -208,7 +209,8 @@ def test_with_an_increment_of_a_cent_it_is_the_second_price_auction(
 def test_with_a_larger_increment_the_price_is_within_one() -> None:
     bidders = ["b1", "b2", "b3"]
     common = {"rounds": 150, "high": 1_000, "seed": 12}
-    clock, sealed = Laboratory("english_open", bidders, increment=25, **common), Laboratory("second_price", bidders, **common)
+    clock = Laboratory("english_open", bidders, increment=25, **common)
+    sealed = Laboratory("second_price", bidders, **common)
     clock.play(staying)
     sealed.play(truthful)
     off = [one[1] - other[1] for one, other in zip(clock.sold, sealed.sold, strict=True)]

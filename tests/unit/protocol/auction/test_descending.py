@@ -1,4 +1,4 @@
-"""Dutch clocks: who takes it at which price, that nobody is favoured by being asked first, what is refused."""
+"""Dutch clocks: who takes it at which price, that being asked first favours nobody, what is refused."""
 
 from __future__ import annotations
 
@@ -145,7 +145,8 @@ def test_the_operator_s_pass_waits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "session"), [(2, {}), (3, {}), (5, {}), (3, {"reserve": 30}), (4, {"group": 2, "matching": "rematched"})]
+    ("n", "session"),
+    [(2, {}), (3, {}), (5, {}), (3, {"reserve": 30}), (4, {"group": 2, "matching": "rematched"})],
 )
 def test_with_an_increment_of_a_cent_it_is_the_first_price_auction(n: int, session: dict[str, Any]) -> None:
     """Ties of the highest bids among them: with values up to 60 there are some."""

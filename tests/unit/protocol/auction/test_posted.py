@@ -100,7 +100,12 @@ def test_an_answer_has_no_amount_and_is_nobody_else_s() -> None:
 
 @pytest.mark.parametrize(
     ("words", "move"),
-    [("Accept.", PriceAccept()), ("I decline the offer", PriceDecline()), ("I do not accept", None), ("hm", None)],
+    [
+        ("Accept.", PriceAccept()),
+        ("I decline the offer", PriceDecline()),
+        ("I do not accept", None),
+        ("hm", None),
+    ],
 )
 def test_words(words: str, move: object) -> None:
     lab = _lab()

@@ -25,7 +25,7 @@ def _play(lab: Laboratory, periods: list[Period]) -> list[tuple[int | None, str 
     bids = [amount for period in periods for amount in period]
     while (party := lab.asked) is not None:
         amount = bids[place] if place < len(bids) else None
-        assert None is lab.say(party, "proxy.hold" if amount is None else "proxy.bid", **({} if amount is None else {"amount": amount})).rule
+        assert [None] == lab.rules((party, "proxy.hold" if amount is None else "proxy.bid", amount))
         place += 1
         if place % 3 == 0:
             row = lab.state.get("standing", "a1_1")
@@ -50,8 +50,12 @@ OUTCOMES: list[tuple[dict[str, Any], list[Period], list[tuple[int | None, str | 
     # hard: nothing adds a period; soft: who takes the lead in the last does
     ({"extension": 3}, [[500, None, None], [None, 510, None]], [(0, "b1", 2), (510, "b2", 2)]),
     ({"close": "soft"}, [[500, None, None]], [(0, "b1", 2)] * 2),
-    ({"close": "soft"}, [[500, None, None], [None, 510, None]], [(0, "b1", 2), (510, "b2", 3), (510, "b2", 3)]),
-    ({"close": "soft"}, [[500, None, None], [None, 400, None]], [(0, "b1", 2), (410, "b1", 2)]),  # takes no lead
+    (
+        {"close": "soft"},
+        [[500, None, None], [None, 510, None]],
+        [(0, "b1", 2), (510, "b2", 3), (510, "b2", 3)],
+    ),
+    ({"close": "soft"}, [[500, None, None], [None, 400, None]], [(0, "b1", 2), (410, "b1", 2)]),
     ({"close": "soft"}, [[500, None, None], [900, None, None]], [(0, "b1", 2), (0, "b1", 2)]),
     ({"close": "soft"}, [[], [None, 300, None]][1:], [(0, "b2", 2)] * 2),
     (
@@ -81,10 +85,9 @@ def test_what_stands(
 
 
 def test_since_when_the_leader_leads() -> None:
-    lab = _lab(periods=4)
     since = []
-    _play(lab, [[None] * 3])
-    for periods in ([[500, 400, None]], [[None] * 3, [500, 400, None]], [[500, 400, None], [None, 501, None]]):
+    first: Period = [500, 400, None]
+    for periods in ([first], [[None] * 3, first], [first, [None, 501, None]]):
         lab = _lab(periods=4)
         _play(lab, periods)
         since.append(lab.state.get("standing", "a1_1").since)
@@ -197,7 +200,11 @@ def test_with_values_as_maxima_it_is_the_second_price_auction_and_an_increment()
     proxy.play(stating)
     sealed.play(truthful)
     assert [winners for winners, _price in sealed.sold] == [winners for winners, _price in proxy.sold]
-    values = [max(proxy.state.get("valuation", f"v{n}_{party}").value for party in bidders) for n in range(1, 101)]
+    worth = [
+        [proxy.state.get("valuation", f"v{number}_{party}").value for party in bidders]
+        for number in range(1, 101)
+    ]
+    values = [max(each) for each in worth]
     assert [min(value, price + 3) for value, (_, price) in zip(values, sealed.sold, strict=True)] == [
         price for _winners, price in proxy.sold
     ]
