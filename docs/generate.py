@@ -167,7 +167,7 @@ def _section(path: str, command: click.Command) -> list[str]:
     if options:
         lines += ["| option | meaning | default | setting |", "| --- | --- | --- | --- |"]
         lines += [_row(option) for option in options] + [""]
-    for asked in ("", " --seq"):
+    for asked in ("", " --seq", " --baseline"):
         if f"{path}{asked}" in DOCUMENTS:
             lines += [f"`{path.rpartition(' ')[2]}{asked} --json` prints, beside `schema`:", ""]
             lines += ["| field | what it says |", "| --- | --- |"]

@@ -35,6 +35,7 @@ FOREIGN = {
     "scorers/analysis/drawing.py": {"matplotlib"},
     "scorers/analysis/lettering.py": {"matplotlib"},
     "scorers/analysis/page.py": {"markdown_it"},
+    "scorers/auction/classifier.py": {"sklearn"},
     "tasks": {"click", "msgspec"},
     "tasks/serve/app.py": {"starlette"},
     "tasks/serve/server.py": {"uvicorn"},

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FOLDS: Final = 10
-HINT: Final = "`pip install tollbook[classify]` brings it"
+HINT: Final = "install `tollbook[classify]`: `pip install 'tollbook[classify]'`"
 
 _SEED: Final = "classifier/1"
 _FEWEST: Final = 2 * FOLDS

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ...protocol.auction.benchmarks import MICROS
 from ...protocol.auction.session import session_of
@@ -65,7 +65,7 @@ class Reading:
     def events(self, *kinds: type[Event]) -> Iterator[Event]:
         """The events of these kinds, in order."""
         for deed in self.episode.deeds:
-            events: Iterable[object] = deed.decision.events  # typed ones, of a replayed run
+            events = cast("Iterable[object]", deed.decision.events)  # typed ones, of a replayed run
             yield from (event for event in events if isinstance(event, kinds))
 
     def answer(self, name: str) -> Any:  # noqa: ANN401 - plain JSON

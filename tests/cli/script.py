@@ -38,6 +38,7 @@ SUITE = files("tollbook.tasks") / "suites" / "retail"
 SUPPORT = Path(__file__).resolve().parents[1] / "support"
 INVOICES = SUPPORT / "invoices.csv"
 LAMP = SUPPORT / "lamp.toml"
+SEALED = SUPPORT / "sealed.toml"
 PANEL = ("reference", "mutation:looks_away", "mutation:never_settles", "mutation:pays_800")
 
 
@@ -220,6 +221,19 @@ def panel() -> dict[str, bytes]:
         return stage.files()
 
 
+@cache
+def auctions() -> dict[str, bytes]:
+    """A ledger under the known secret: three sessions of sealed bids, and what `score --json` says of them."""
+    with tempfile.TemporaryDirectory() as name:
+        stage = Stage(Path(name))
+        stage.prepare("secret tollbook.db.secret")
+        shutil.copy(SEALED, stage.folder)
+        ran = stage.run(f"tollbook run {SEALED.name} --trials 3 --agent b1=baseline:truthful")
+        assert ran.exit == 0, ran.stderr
+        kept = stage.run("tollbook score --json").stdout
+        return {**stage.files(), "baseline.json": kept.encode()}
+
+
 def _suite(path: Path) -> None:
     for name in ("shop.json", "recorded.json"):
         with as_file(SUITE / name) as file:
@@ -234,6 +248,11 @@ def _ledger(path: Path, files: Callable[[], dict[str, bytes]] = recorded) -> Non
 
 def _panel(path: Path) -> None:
     _ledger(path, panel)
+
+
+def _auctions(path: Path, baseline: str) -> None:
+    _ledger(path, auctions)
+    path.with_name(baseline).write_bytes(auctions()["baseline.json"])
 
 
 def _laid_out(path: Path) -> None:
@@ -333,6 +352,7 @@ PREPARATIONS: dict[str, Callable[..., None]] = {
     "suite": _suite,
     "ledger": _ledger,
     "panel": _panel,
+    "auctions": _auctions,
     "laid-out": _laid_out,
     "bundle": _bundle,
     "uci": _uci,
