@@ -46,8 +46,7 @@ def offered(file: TaskFile, world: World, faults: Faults) -> tuple[str, ...]:
     Notes `task.tools`, for a pattern that fits none.
     """
     role = file.party[file.actor].role or file.actor
-    open_to = [kind for kind in world.kinds if role in world.roles.get(kind, (role,))]
-    known = [kind for kind in open_to if kind not in world.unoffered]
+    known = open_to(world, role)
     if file.tools is None:
         return tuple(known)
     wanted: set[str] = set()
@@ -58,6 +57,15 @@ def offered(file: TaskFile, world: World, faults: Faults) -> tuple[str, ...]:
             faults.note("task.tools", f"tools[{at}]", f"`{pattern}` is no tool of a {role}", hint)
         wanted |= found
     return tuple(kind for kind in known if kind in wanted)
+
+
+def open_to(world: World, role: str) -> list[str]:
+    """The kinds of act that a role may be offered, in the market's order."""
+    return [
+        kind
+        for kind in world.kinds
+        if role in world.roles.get(kind, (role,)) and kind not in world.unoffered
+    ]
 
 
 def _check_roles(file: TaskFile, world: World, faults: Faults) -> None:

@@ -44,7 +44,8 @@ class Rendering(NamedTuple):
 
     def listed(self, kinds: Sequence[str]) -> list[str]:
         """Kinds of act in the order in which they are listed."""
-        return [*self.order, *(kind for kind in kinds if kind not in self.order)]
+        first = [kind for kind in self.order if kind in kinds]
+        return [*first, *(kind for kind in kinds if kind not in first)]
 
 
 class Made(NamedTuple):

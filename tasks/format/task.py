@@ -28,7 +28,7 @@ from .acts import ActMaker
 from .faults import Faults
 from .file import CheatEntry, MutationEntry, PolicyEntry, ScriptEntry, TaskFile
 from .judge import check_predicates, predicate_set
-from .parties import OPERATOR, check_parties, offered
+from .parties import OPERATOR, check_parties, offered, open_to
 from .policy import PlacedStep, Policy, changed_steps, compile_policy, placed
 from .read import read_all
 from .scene import SceneMaker
@@ -80,6 +80,10 @@ class Task(NamedTuple):
         """The parties that agents play, in file order: the actor, and whom a baseline plays."""
         party = self.file.party
         return tuple(name for name in party if name == self.file.actor or party[name].plays is not None)
+
+    def offered(self, party: str) -> Sequence[str]:
+        """The kinds that a party is offered: the actor those of the file, others all of their role."""
+        return self.tools if party == self.actor else open_to(self.world, self.roles[party])
 
     @property
     def counterparties(self) -> tuple[str, ...]:

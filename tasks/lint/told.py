@@ -146,8 +146,10 @@ def _holds(told: Json, answer: Json) -> bool:
 
 
 def _says_nothing(answer: Json) -> bool:
-    """Whether a value is of those that are everywhere: truth values, nothing, empty lists and texts."""
-    return answer is None or isinstance(answer, (bool, dict)) or answer in ("", [])
+    """Whether a value is of those that are everywhere, or tells nothing as a whole: truth values, nothing, maps."""
+    if isinstance(answer, list):
+        return all(map(_says_nothing, cast("list[Json]", answer)))
+    return answer is None or isinstance(answer, (bool, dict)) or answer == ""
 
 
 def _is_mandate(task: Task, references: Sequence[Rehearsal], answers: Sequence[Json]) -> bool:

@@ -89,6 +89,14 @@ class Offer(Protocol):
         ...
 
 
+class Offered(NamedTuple):
+    """An offer to one party."""
+
+    world: World
+    tools: Sequence[str]
+    roles: Mapping[str, str]
+
+
 class _Side:
     """What a party has seen: all of it, what reached it since it was last asked, and its own last act."""
 
@@ -287,6 +295,9 @@ class Play(Schedule):
     ) -> None:
         super().__init__(task, scene, desk)
         self._agents = {**(others or {}), task.actor: agent}
+        self._offers = {
+            party: Offered(task.world, task.offered(party), task.roles) for party in self._agents
+        }
         assert self._agents.keys() == set(task.players), "an agent for everybody whom agents play"
 
     def run(self) -> Ending:
@@ -308,7 +319,7 @@ class Play(Schedule):
             self._desk.turn(party, evidence, led=answer.end is None)
         if answer.end is not None:
             return answer
-        return self._say(party, *action_of(self._task, answer, party, self._desk.state), None)
+        return self._say(party, *action_of(self._offers[party], answer, party, self._desk.state), None)
 
 
 def setup_of(task: Task, scene: Scene, party: str) -> Setup:
@@ -319,7 +330,7 @@ def setup_of(task: Task, scene: Scene, party: str) -> Setup:
         role=task.roles[party],
         brief=scene.brief,
         mandate=scene.mandates.get(party, {}),
-        tools=tools_of(task.world, rendering.listed(task.tools), rendering.tools),
+        tools=tools_of(task.world, rendering.listed(task.offered(party)), rendering.tools),
         others=[(other, role) for other, role in task.roles.items() if other != party],
         turns=task.file.turns,
         words=isinstance(task.world, PacedWorld),
