@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..score import Score
     from .sheet import Sheet
 
-NAMES: Final = ("credit", "means", "stages", "weights", "collisions", "flips", "pairs")
+NAMES: Final = ("credit", "means", "stages", "weights", "collisions", "flips", "pairs", "renderings")
 """Each analysis, in the order of a report; its module has the same name."""
 
 OF_VIEWS: Final = frozenset({"collisions"})

@@ -48,9 +48,10 @@ def command(  # noqa: PLR0913 - its options
     credit lost most of it), weights (means were every predicate worth the
     same), collisions (runs short of full credit that look like one at full
     credit to who sees less), flips (how often two trials of one case come out
-    differently) or pairs (agents compared where both played). Runs are verified
-    and judged as by `tollbook score`; those without a score are left out by
-    name. No receipts are kept.
+    differently), pairs (agents compared where both played) or renderings
+    (whether results survive other words). Runs are verified and judged as by
+    `tollbook score`; those without a score are left out by name. No receipts are
+    kept.
     """
     check_form(json=as_json, markdown=markdown, svg=svg)
     if svg:

@@ -51,7 +51,8 @@ class Chosen(NamedTuple):
 
     def of(self, task: Task) -> list[str]:
         """The names of a task's cases among them, in the order of its file."""
-        from ..format.rendering import ALL, cases_of, parts_of  # noqa: PLC0415 - brings in CEL
+        from ...scorers.cases import parts_of  # noqa: PLC0415 - as below
+        from ..format.rendering import ALL, cases_of  # noqa: PLC0415 - brings in CEL
 
         named = self.cases or list(task.file.case)
         if not self.renderings:

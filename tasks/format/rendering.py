@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from ...protocol.world import PacedWorld, World
+from ...scorers.cases import AT
 from ...scorers.lets import near
 from .values import Json, Maker, Text, Value
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from .faults import Faults
     from .file import RenderingEntry, TaskFile
 
-AT: Final = "@"
 ALL: Final = "all"
 """The word for every rendering, which none is called."""
 
@@ -61,12 +61,6 @@ class Made(NamedTuple):
 def cases_of(file: TaskFile) -> list[str]:
     """The names of a file's cases: the plain ones, then those of each rendering."""
     return [*file.case, *(f"{case}{AT}{name}" for name in file.rendering for case in file.case)]
-
-
-def parts_of(case: str) -> tuple[str, str]:
-    """The plain case of a case's name, and its rendering; "" for none."""
-    plain, _at, rendering = case.partition(AT)
-    return plain, rendering
 
 
 def worded(shown: Json, labels: Mapping[str, str]) -> Json:

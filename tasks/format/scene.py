@@ -24,13 +24,14 @@ import msgspec
 from ...protocol.draws import Draws, seed_of
 from ...protocol.errors import TaskError, TollbookError
 from ...scorers.acts import plain
+from ...scorers.cases import parts_of
 from ...scorers.cel import Activation, activation, asking, drawing
 from ...scorers.lets import near
 from . import places
 from .acts import check_literal
 from .file import MAX_LIST
 from .kinds import shown, told
-from .rendering import Made, Rendering, cases_of, compile_renderings, parts_of
+from .rendering import Made, Rendering, cases_of, compile_renderings
 from .values import Expression, Json, Maker, Text, Unformed, Value
 from .where import located
 
@@ -143,8 +144,7 @@ class SceneMaker:
 
     def seed(self, case: str, trial: int) -> str:
         """The seed, in hex, of a trial of a case: the same under every rendering."""
-        plain, _rendering = parts_of(case)
-        return seed_of(self._file.id, plain, trial)
+        return seed_of(self._file.id, parts_of(case)[0], trial)
 
     def stage(self, case: str, seed: str) -> Scene:
         """A case, worked out; the last ones are kept, since who plays, checks and judges asks for the same.
@@ -160,13 +160,13 @@ class SceneMaker:
         if case not in self._names:
             hint = near(case, self._names, f"there are {', '.join(self._names)}")
             raise TaskError("task.case", "case", f"there is no case `{case}`", hint)
-        plain, named = parts_of(case)
+        name, named = parts_of(case)
         rendering = self._renderings[named]
         with drawing(self._draw(seed)), self._told(case):
             parameters = _worked_out(
-                self._cases[plain],
+                self._cases[name],
                 lambda found: {"case": found},
-                {"id": plain, "rendering": named},
+                {"id": name, "rendering": named},
                 rendering.case,
             )
             made = self._start_rows(parameters)
@@ -235,11 +235,11 @@ class SceneMaker:
         """What to try where a value asks for what isn't there; None where nothing better is known."""
         if place.startswith(("case.", "defaults.")):
             return "parameters are worked out in the order of the file"
-        plain, _rendering = parts_of(case)
+        own, _rendering = parts_of(case)
         for other, values in self._cases.items():
             for name in values:
-                if f"`{name}`" in text and name not in self._cases[plain]:
-                    return f"case `{other}` has a parameter `{name}`, case `{plain}` has none"
+                if f"`{name}`" in text and name not in self._cases[own]:
+                    return f"case `{other}` has a parameter `{name}`, case `{own}` has none"
         return None
 
     def _row(self, table: str, key: str, columns: Mapping[str, Any]) -> list[_Rows]:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from ...protocol.errors import TaskError
 from ...protocol.world import kind_of, made_by
+from ...scorers.cases import AT
 from ...scorers.cel import activation
 from ...scorers.verdict import Judgement, judge
 from ...scorers.view import Answers, Episode, view_of
-from ..format.rendering import AT
 from ..format.values import Unformed
 from ..play.baselines import company
 from ..play.desk import DryDesk

@@ -1,4 +1,4 @@
-"""Renderings that do nothing or say too little: labels that nothing has, and words told apart that are told alike.
+"""Renderings that do nothing or say too little: labels that nothing has, or that make two words one.
 
     reference under each rendering, in each case ─► the maps and texts that the market showed it
 

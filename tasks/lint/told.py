@@ -146,7 +146,7 @@ def _holds(told: Json, answer: Json) -> bool:
 
 
 def _says_nothing(answer: Json) -> bool:
-    """Whether a value is of those that are everywhere, or tells nothing as a whole: truth values, nothing, maps."""
+    """Whether a value is everywhere, or tells nothing as a whole: truth values, nothing, maps."""
     if isinstance(answer, list):
         return all(map(_says_nothing, cast("list[Json]", answer)))
     return answer is None or isinstance(answer, (bool, dict)) or answer == ""
