@@ -223,7 +223,7 @@ def panel() -> dict[str, bytes]:
 
 @cache
 def auctions() -> dict[str, bytes]:
-    """A ledger under the known secret: three sessions of sealed bids, and what `score --json` says of them."""
+    """A ledger under the known secret: three sessions of sealed bids, and what `score --json` says."""
     with tempfile.TemporaryDirectory() as name:
         stage = Stage(Path(name))
         stage.prepare("secret tollbook.db.secret")
