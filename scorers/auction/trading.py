@@ -9,7 +9,7 @@
     crossing     quotes that traded / quotes made while the other side's stood
     gain_taken   trades / steps at which the other side's quote left the trader a gain
 
-Efficiency, alpha, trades, price and spread are there for each round too, to `MOST_ROUNDS`.
+Of several rounds efficiency, alpha, trades, price and spread are there for each too, to `MOST_ROUNDS`.
 Roots are cut off after thirty digits.
 
 Not here: the equilibrium (`protocol.auction.equilibrium`), profits (`outcomes`).
@@ -70,7 +70,7 @@ def of_session(reading: Reading) -> Sums:
     rounds = _rounds(reading)
     alphas = [(each.number, each.alpha) for each in rounds if each.prices and each.price > 0]
     sums = added(_sums(each, number=0) for each in rounds)
-    for each in rounds[:MOST_ROUNDS]:
+    for each in rounds[:MOST_ROUNDS] if reading.session.rounds > 1 else ():
         sums |= _sums(each, number=each.number)
         sums[Key("efficiency", each.number)] = counted(each.gained, each.surplus)
     return {**sums, Key("alpha_slope"): slope(alphas)}

@@ -70,11 +70,13 @@ def test_a_double_auction_has_no_revenue_and_no_bids() -> None:
     assert {"revenue", "win", "bid_ratio", "no_bid"}.isdisjoint(key.name for key in SUMS.session)
 
 
-def test_each_round_has_its_own() -> None:
+def test_each_of_several_rounds_has_its_own() -> None:
+    assert {0} == {key.round for key in SUMS.session}
+    sums = measure(market(*ROUND, rounds=2).episode).session
     assert {"alpha", "efficiency", "price", "spread", "trades"} == {
-        key.name for key in SUMS.session if key.round == 1
+        key.name for key in sums if key.round == 1
     }
-    assert SUMS.session[Key("alpha")] == SUMS.session[Key("alpha", 1)]
+    assert SUMS.session[Key("alpha")] == sums[Key("alpha", 1)]
 
 
 def test_a_round_that_is_not_over_is_in_none_of_them() -> None:
