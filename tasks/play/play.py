@@ -132,6 +132,7 @@ class Schedule(ABC):
         watches.update({party: each.watch for party, each in self._scripts.items()})
         self._sides = {party: _Side(watch) for party, watch in watches.items()}
         self._heard: Mapping[str, Json] | None = None
+        self._offers: dict[str, Offered] = {}
         self._tries = 0
         self._ends_asks = asked_by([task.ends.program])
 
@@ -264,6 +265,21 @@ class Schedule(ABC):
             return None
         return self._say(counterparty.party, action, to, reply_to)
 
+    def _said_by(self, agent: Agent, party: str, asked: Asked) -> Said | Answer:
+        """What an agent of this process says for a party, its turn kept where it keeps any."""
+        answer = agent.act(asked)
+        if agent.given is not None:
+            gave = None if answer.gave is None else fitting(answer.gave)
+            evidence = Gave(fitting(agent.given), gave, answer.usage)
+            self._desk.turn(party, evidence, led=answer.end is None)
+        if answer.end is not None:
+            return answer
+        offer = self._offers.get(party)
+        if offer is None:
+            task = self._task
+            offer = self._offers[party] = Offered(task.world, task.offered(party), task.roles)
+        return self._say(party, *action_of(offer, answer, party, self._desk.state), None)
+
     def _say(self, party: str, action: Action, to: str | None, reply_to: int | None) -> Said:
         return self._noted(self._desk.say(party, action, to, reply_to))
 
@@ -295,9 +311,6 @@ class Play(Schedule):
     ) -> None:
         super().__init__(task, scene, desk)
         self._agents = {**(others or {}), task.actor: agent}
-        self._offers = {
-            party: Offered(task.world, task.offered(party), task.roles) for party in self._agents
-        }
         assert self._agents.keys() == set(task.players), "an agent for everybody whom agents play"
 
     def run(self) -> Ending:
@@ -311,15 +324,7 @@ class Play(Schedule):
                 agent.close()
 
     def _ask(self, party: str, asked: Asked) -> Said | Answer:
-        agent = self._agents[party]
-        answer = agent.act(asked)
-        if agent.given is not None:
-            gave = None if answer.gave is None else fitting(answer.gave)
-            evidence = Gave(fitting(agent.given), gave, answer.usage)
-            self._desk.turn(party, evidence, led=answer.end is None)
-        if answer.end is not None:
-            return answer
-        return self._say(party, *action_of(self._offers[party], answer, party, self._desk.state), None)
+        return self._said_by(self._agents[party], party, asked)
 
 
 def setup_of(task: Task, scene: Scene, party: str) -> Setup:

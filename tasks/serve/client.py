@@ -160,9 +160,8 @@ class Run:
             agent.begin(self.setup)
             while self.turn is not None:
                 turn = self.turn
-                answer = agent.act(
-                    Asked(turn["tick"], turn["turns_left"], turn["last"], turn["inbox"], self.watch)
-                )
+                seen = (turn["tick"], turn["turns_left"], turn["last"], turn["inbox"], self.watch)
+                answer = agent.act(Asked(*seen, turn.get("market")))
                 if answer.end is not None:
                     self.end()
                     break

@@ -38,6 +38,7 @@ from ...protocol.errors import DoorError, KeyRefusedError, TollbookError
 from ...protocol.keys import check_public, hkdf, key_bytes, key_text, pae_of, signature_bytes, verify
 from ..format.rendering import cases_of
 from ..judging import Judge
+from ..play.baselines import company
 from ..play.conduct import with_conduct
 from ..play.environment import environment_note
 from ..play.lines import begin_line
@@ -260,7 +261,8 @@ class Host:
         trial = self._trial(task, opening)
         scene = task.scenes.stage(opening.case, task.scenes.seed(opening.case, trial))
         key = key_bytes(opening.key)
-        seated = seats_of(task, {task.actor: _Stated(opening.agent)})
+        others = company(task, scene.seed)
+        seated = seats_of(task, {**others, task.actor: _Stated(opening.agent)})
         seats = [_with_key(each, task.actor, key) for each in seated]
         plan = Plan(
             world=task.ref,
@@ -275,7 +277,7 @@ class Host:
             self._scribe, self._secret, self._name, plan, scene.facts, blobs, group=PER_MESSAGE
         )
         self._used(task, opening, trial)
-        return Begun(task, scene, writer, self._told)
+        return Begun(task, scene, writer, others, self._told)
 
     def _trial(self, task: Task, opening: Opening) -> int:
         """The next trial; the ledger is asked once, since nobody else writes to it."""

@@ -18,7 +18,7 @@ Not here: HTTP, tokens, rates (`app`); which runs there are (`host`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -34,10 +34,11 @@ from ...protocol.errors import CanonicalError, DoorError, TollbookError
 from ...protocol.keys import pae_of, signature_bytes, verify
 from ...protocol.world import part_fields
 from ...scorers.acts import each_read, row_of
+from ..format.rendering import worded
 from ..play.agent import Answer, Asked
 from ..play.desk import LedgerDesk, Said
 from ..play.environment import environment_note
-from ..play.play import UNPARSED, Schedule
+from ..play.play import UNPARSED, Schedule, setup_of
 from .answers import Kept, standing
 from .wire import REQUEST_TYPE, Envelope, Fault, Leaving, fault_of
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from ...protocol.keys import SigningKey
     from ..format.scene import Scene
     from ..format.task import Task
+    from ..play.agent import Agent
     from .limits import Bucket, Limits
 
 Json = Any
@@ -62,11 +64,12 @@ class Call(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """A run that was opened: what it is played by, and what its party is told first."""
+    """A run that was opened: what it is played by, who plays here, and what its party is told first."""
 
     task: Task
     scene: Scene
     writer: Writer
+    others: Mapping[str, Agent]
     told: Callable[[HostedPlay, Begun], dict[str, Json]]
 
 
@@ -211,7 +214,7 @@ class Seat:
 
     def ask(self, play: HostedPlay, asked: Asked, number: int) -> Call:
         """Answers what was asked last, and gives what the party then says that is authentic."""
-        self._answer(play, {"turn": _turn(asked, number), "end": None})
+        self._answer(play, {"turn": play.turn(asked, number), "end": None})
         deadline = self._clock() + self._limits.turn_seconds
         while True:
             call = self.wait(deadline)
@@ -276,19 +279,40 @@ class HostedPlay(Schedule):
         self._run = begun.writer.run
         self._taken: Said | None = None
 
+    def turn(self, asked: Asked, number: int) -> dict[str, Json]:
+        """What the party is told at a turn, in the words of the case."""
+        told: dict[str, Json] = {
+            "number": number,
+            "tick": asked.tick,
+            "turns_left": asked.turns_left,
+            "last": asked.last,
+            "inbox": list(asked.inbox),
+        }
+        if asked.market is not None:
+            told["market"] = worded(asked.market, self._scene.rendering.labels)
+        return told
+
     def told(self) -> dict[str, Json]:
         """What the party is told first."""
         return self._begun.told(self, self._begun)
 
     def outcome(self) -> Outcome:
         """Plays to the end; how it ended."""
+        others = self._begun.others
         try:
+            for party, agent in others.items():
+                agent.begin(setup_of(self._task, self._scene, party))
             return self.run().outcome
         except _GivenUp:
             self.writer.seal("abandoned", environment_note)
             return "abandoned"
+        finally:
+            for agent in others.values():
+                agent.close()
 
     def _ask(self, party: str, asked: Asked) -> Said | Answer:
+        if party != self.party:
+            return self._said_by(self._begun.others[party], party, asked)
         call = self._seat.ask(self, asked, self._sides[party].turns + 1)
         if call.leaving is not None:
             self.own, self.said = [], _shown(None)
@@ -384,16 +408,6 @@ class HostedPlay(Schedule):
 def held(since: int | None, size: int) -> int | None:
     """The size of the checkpoint that a party says it holds, if there can be one."""
     return since if since is not None and 0 < since <= size else None
-
-
-def _turn(asked: Asked, number: int) -> dict[str, Json]:
-    return {
-        "number": number,
-        "tick": asked.tick,
-        "turns_left": asked.turns_left,
-        "last": asked.last,
-        "inbox": list(asked.inbox),
-    }
 
 
 def _kept(seq: int, envelope: Envelope, decision: bytes) -> list[Kept]:
