@@ -136,6 +136,23 @@ def test_a_reference_that_falls_short_says_it_all() -> None:
     assert {"lint.credit"} == {each.code for each in report.errors}
 
 
+SETTLE = '{ id = "settle", do = { kind = "agreement.settle", '
+
+
+def test_the_hint_names_the_act_that_the_market_refused() -> None:
+    report = lint(changed(T4, (SETTLE, SETTLE + 'to = "operator", ')))
+    hint = "its `agreement.settle` was refused by `agreement.addressee`: the page on the market says why"
+    assert hint in [each.hint for each in report.errors if each.place == "reference"]
+
+
+def test_the_hint_says_that_a_mutation_ends_early() -> None:
+    act = '{ kind = "message.send", text = "{known.posting[0].amount}" }'
+    stops = 'stops_early     = { step = "raise", '
+    report = lint(changed(T4, (stops, f"{stops}before = {act}, ")))
+    hint = "it ends early, as an act can't be formed: mutation.stops_early.before.text: "
+    assert [hint] == [(each.hint or "")[: len(hint)] for each in report.errors]
+
+
 CENT_LESS = 'set = { amount = "=owed - 1" }'
 
 
