@@ -12,6 +12,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from linted import Reports
 
 from tollbook.protocol import world
 
@@ -38,6 +39,15 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"no shared data: `{SHARED.name}` is not beside the repository")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def linted(tmp_path_factory: pytest.TempPathFactory) -> Reports:
+    """What the linter says of a task file, linted once for all processes of the run."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "linted"
+    folder.mkdir(exist_ok=True)
+    return Reports(folder)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
