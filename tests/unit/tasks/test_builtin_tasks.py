@@ -68,6 +68,13 @@ def test_a_bargain_has_three_paces_and_a_zone_of_a_tenth_or_more(name: str) -> N
         assert (case["budget"] - least) * 10 >= least
 
 
+def test_no_cheat_of_a_file_s_own_earns_more_than_a_built_in_one_may(linted: Reports) -> None:
+    told = [linted(found.text).told for found in builtin_tasks()]
+    means = {(each.id, bar.name): bar.mean for each in told for bar in each.bars if bar.name in each.own}
+    assert len(means) >= len(told), "each file has one"
+    assert {} == {name: mean for name, mean in means.items() if mean > BUILT_IN_BAR}
+
+
 def test_the_page_of_wrong_runs_is_up_to_date(linted: Reports) -> None:
     told = [linted(found.text).told for found in builtin_tasks()]
     assert generate.wrong_runs_page(told) == PAGE.read_text(encoding="utf-8"), "run `make docs`"
