@@ -8,6 +8,7 @@
     protocol/commerce                       →  COMMERCE.md what a task can use of the market
     tasks/format, protocol/commerce         →  schemas/task.schema.json, for editors
     tasks/suites                            →  TASKS.md    the files that it shows
+    tasks/suites               →  lint each →  KILLS.md    what wrong runs earn
 
 `make docs` runs it; tests/test_docs.py and tests/quality fail when the
 files differ from what it would write. It takes no text from click's own help, whose layout changes with
@@ -19,7 +20,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,7 @@ sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("cli", "quality", "s
 from broken_tasks import page as task_errors_page  # noqa: E402 - found by the line above
 from catalog_page import catalog_page  # noqa: E402 - beside this script
 from forgery_table import page as forgery_page  # noqa: E402 - found by the line above
+from kills import Told, kills_page, told_of  # noqa: E402 - beside this script
 from market_page import market_page  # noqa: E402 - beside this script
 from script import Ran, Stage, parse  # noqa: E402 - found by the line above
 from task_schema import schema_text  # noqa: E402 - beside this script
@@ -38,6 +40,8 @@ from worked import with_files  # noqa: E402 - beside this script
 
 from tollbook.tasks.cli import root  # noqa: E402 - as above
 from tollbook.tasks.console import Exit  # noqa: E402 - as above
+from tollbook.tasks.lint.linter import lint  # noqa: E402 - as above
+from tollbook.tasks.shelf import builtin_tasks  # noqa: E402 - as above
 
 MADE = "<!-- Made by `make docs`. Edit {source} instead. -->"
 DOCUMENTS: dict[str, dict[str, str]] = tomllib.loads(
@@ -120,6 +124,11 @@ def goods_page() -> str:
 def tasks_page() -> str:
     """The text of docs/TASKS.md, with its files as they are now."""
     return with_files((ROOT / "docs" / "TASKS.md").read_text(encoding="utf-8"), ROOT)
+
+
+def wrong_runs_page(told: Sequence[Told]) -> str:
+    """The text of docs/KILLS.md, of what is told of each built-in task."""
+    return kills_page(MADE.format(source="the tasks in `tasks/suites`"), told)
 
 
 def gallery() -> Iterator[Case]:
@@ -217,6 +226,7 @@ def main() -> None:
         ("CATALOG.md", goods_page()),
         ("COMMERCE.md", commerce_page()),
         ("TASKS.md", tasks_page()),
+        ("KILLS.md", wrong_runs_page([told_of(lint(found.text)) for found in builtin_tasks()])),
         ("schemas/task.schema.json", schema_text()),
     )
     for name, text in pages:

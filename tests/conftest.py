@@ -10,10 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tollbook.protocol import world
+
+if TYPE_CHECKING:
+    from linted import Reports
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("TOLLBOOK_SHARED", ROOT.parent / "shared"))
@@ -38,6 +42,17 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"no shared data: `{SHARED.name}` is not beside the repository")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def linted(tmp_path_factory: pytest.TempPathFactory) -> Reports:
+    """What the linter says of a task file, linted once for all processes of the run."""
+    from linted import Reports  # noqa: PLC0415 - brings in the linter, which few tests need
+
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "linted"
+    folder.mkdir(exist_ok=True)
+    return Reports(folder)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

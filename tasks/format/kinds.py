@@ -65,7 +65,10 @@ def told(
         name = head.split("`")[1]
         return Complaint(below, f"the field `{name}` is missing", f"write `{name} = …`")
     if head.startswith("Object contains unknown field"):
-        return Complaint(below, f"there is no field `{head.split('`')[1]}`", "leave it out")
+        name = head.split("`")[1]
+        fields = list(_fields(msgspec.inspect.type_info(kind), below))
+        hint = near(name, fields, f"its fields are {', '.join(fields)}") if fields else "leave it out"
+        return Complaint(below, f"there is no field `{name}`", hint)
     if head.startswith("Invalid enum value"):
         choices = list(_choices(msgspec.inspect.type_info(kind), below))
         others = f"it is one of {', '.join(choices)}" if choices else "choose another"
@@ -132,17 +135,31 @@ def _at(raw: object, below: str) -> object:
 
 def _choices(kind: msgspec.inspect.Type, below: str) -> Iterator[str]:
     """The texts that a type admits at a path below it, where they are listed."""
+    for each in _types(kind, below):
+        if isinstance(each, msgspec.inspect.LiteralType):
+            yield from (str(value) for value in each.values)
+
+
+def _fields(kind: msgspec.inspect.Type, below: str) -> Iterator[str]:
+    """The names of the fields that a table has at a path below a type."""
+    for each in _types(kind, below):
+        if isinstance(each, msgspec.inspect.StructType):
+            yield from (field.encode_name for field in each.fields)
+
+
+def _types(kind: msgspec.inspect.Type, below: str) -> Iterator[msgspec.inspect.Type]:
+    """The types that a value may have at a path below a type."""
     if isinstance(kind, msgspec.inspect.Metadata):
-        yield from _choices(kind.type, below)
+        yield from _types(kind.type, below)
     elif isinstance(kind, msgspec.inspect.UnionType):
         for each in kind.types:
-            yield from _choices(each, below)
-    elif isinstance(kind, msgspec.inspect.LiteralType) and not below:
-        yield from (str(value) for value in kind.values)
+            yield from _types(each, below)
+    elif not below:
+        yield kind
     elif isinstance(kind, (msgspec.inspect.ListType, msgspec.inspect.VarTupleType)):
-        yield from _choices(kind.item_type, re.sub(r"^\[[^\]]*\]", "", below))
+        yield from _types(kind.item_type, re.sub(r"^\[[^\]]*\]", "", below))
     elif isinstance(kind, msgspec.inspect.StructType):
         found = re.match(r"\.([^.\[]+)", below)
         for field in kind.fields:
             if found is not None and field.encode_name == found[1]:
-                yield from _choices(field.type, below[found.end() :])
+                yield from _types(field.type, below[found.end() :])

@@ -248,7 +248,7 @@ class Maker:
         return expression
 
     def _named(self, lets: Mapping[str, str]) -> dict[str, str]:
-        """The lets that can have their names; of others that is noted."""
+        """The lets that can have their names; of others that is noted, and what asks for them is left out."""
         named: dict[str, str] = {}
         for name, source in lets.items():
             is_taken = name in WORDS or name in RESERVED
@@ -258,7 +258,15 @@ class Maker:
             form = "use a to z, 0 to 9 and `_`, a letter first"
             hint = "rename it: CEL or the case view has that word" if is_taken else form
             self.faults.note("task.name", self._places[name], f"`{name}` can't be a let's name", hint)
+        self._refused = [name for name in lets if name not in named]
+        while lost := [name for name, source in named.items() if self._asks_for_refused(source)]:
+            self._refused += lost
+            named = {name: source for name, source in named.items() if name not in lost}
         return named
+
+    def _asks_for_refused(self, source: str) -> bool:
+        """Whether an expression seems to ask for a let whose name is refused: that is told already."""
+        return any(re.search(rf"(?<![\w.]){re.escape(name)}\b(?!\()", source) for name in self._refused)
 
     def _bound_lets(self) -> dict[str, Expression]:
         """Each let with those that it uses around it, used ones first: a fault is told where it stands."""
@@ -285,7 +293,7 @@ class Maker:
         try:
             return self._lets.program(source)
         except ScoreError as error:
-            self._note(error, place)
+            self._note(error, place, source)
         return None
 
     def _alone(self, source: str, place: str) -> Program | None:
@@ -296,10 +304,12 @@ class Maker:
         try:
             return compile_source(source, self._scope, self._sources)
         except ScoreError as error:
-            self._note(error, place)
+            self._note(error, place, source)
         return None
 
-    def _note(self, error: ScoreError, place: str) -> None:
+    def _note(self, error: ScoreError, place: str, source: str) -> None:
+        if self._asks_for_refused(source):
+            return
         if not isinstance(error, CompileError):
             self.faults.note("task.expression", place, error.text, error.hint or _HINT, within=1)
             return

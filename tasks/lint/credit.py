@@ -45,12 +45,13 @@ def credits_text(credits_: dict[str, Fraction], names: Sequence[str]) -> str:
 
 def _short(run: Rehearsal) -> Iterator[LintFinding]:
     """Credit that is missing. A variation is told with what it did; its hint says what that means."""
-    hint = {
-        "reference": "see what it did: `tollbook task show`",
+    advice = {
+        "reference": "see what it did: `tollbook run` it with the agent `reference`, then `tollbook log`",
         "alternative": "say in `cases` where it is right, or widen the predicate",
         "variation": "it does what the reference does, so a predicate looks at more than that",
         "rendering": "the rules are the same: judge by parameters and right answers, which follow it",
-    }[run.kind]
+    }
+    hint = _refusal(run) or advice[run.kind]
     who = f"`{run.name}`, a variation of the reference, has" if run.kind == "variation" else "it has"
     place = f"predicate.{run.lost[0]}" if run.kind == "variation" and run.lost else run.place
     if run.lost:
@@ -61,6 +62,16 @@ def _short(run: Rehearsal) -> Iterator[LintFinding]:
         if flag.value:
             text = f"{who} full credit, and the cap `{flag.id}` is true"
             yield error("lint.cap", run.place, text, "the cap must hold only of what is wrong")
+
+
+def _refusal(run: Rehearsal) -> str | None:
+    """The first act of the file's own that the market refused: mostly why credit is missing."""
+    if run.kind == "variation":
+        return None
+    for kind, deed in zip(run.kinds, run.own, strict=True):
+        if kind and deed.decision.rule is not None:
+            return f"its `{kind}` was refused by `{deed.decision.rule}`: the page on the market says why"
+    return None
 
 
 def _formed(run: Rehearsal) -> Iterator[LintFinding]:

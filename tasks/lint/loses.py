@@ -40,6 +40,8 @@ def check(task: Task, runs: Sequence[Rehearsal]) -> list[LintFinding]:
 
 
 def _hint(run: Rehearsal) -> str:
+    if run.ending.reason:
+        return f"it ends early, as an act can't be formed: {run.ending.reason}"
     if not run.lost:
         return "name in `cases` those in which it changes something, or make a predicate look at it"
     return "correct `loses`, or the predicates"

@@ -18,6 +18,7 @@ from ...protocol.errors import TaskError
 from ...protocol.world import kind_of, made_by
 from ...scorers.cases import AT
 from ...scorers.cel import activation
+from ...scorers.projection import Projections, projections
 from ...scorers.verdict import Judgement, judge
 from ...scorers.view import Answers, Episode, view_of
 from ..format.values import Unformed
@@ -99,6 +100,11 @@ class Rehearsal:
     def document(self) -> Mapping[str, Json]:
         """The whole case view, made again when it is asked for."""
         return view_of(self._episode, self._task.actor, self._answers).document
+
+    @cached_property
+    def projections(self) -> Projections:
+        """The run as judges would see it who see less than all of it."""
+        return projections(self._episode, self._task.actor)
 
     def seen_by(self, party: str) -> Mapping[str, Json]:
         """What a counterparty's script sees when the run is over."""

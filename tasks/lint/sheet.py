@@ -114,9 +114,9 @@ def tables_of(task: Task, report: Report) -> list[Table]:
         _cases(report),
         Table(("predicate", "stage", "weight", "needs"), predicates, frozenset({0, 1, 3})),
         Table(("cap", "points"), caps, frozenset({0})),
-        _kills(task, report),
+        kills_of(task, report),
         _renderings(report),
-        _cheats(task, report),
+        cheats_of(task, report),
     ]
     return [table for table in found if table.rows]
 
@@ -159,8 +159,8 @@ def _parameters(run: Rehearsal) -> dict[str, Any]:
     return {name: value for name, value in run.staged.scene.case.items() if name not in ("id", "rendering")}
 
 
-def _kills(task: Task, report: Report) -> Table:
-    """Mutation by predicate; cases that lose alike share a row."""
+def kills_of(task: Task, report: Report) -> Table:
+    """The kill table, mutation by predicate; cases that lose alike share a row."""
     names = list(task.predicates.predicates)
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for run in _mutations(task, report):
@@ -187,7 +187,8 @@ def _renderings(report: Report) -> Table:
     return Table(("rendering", "acts", "reference"), rows, frozenset({0}))
 
 
-def _cheats(task: Task, report: Report) -> Table:
+def cheats_of(task: Task, report: Report) -> Table:
+    """What each cheat earns, by case."""
     cases = [case for case in task.file.case if any(run.case == case for run in report.runs)]
     rows = [
         (

@@ -34,7 +34,8 @@ _INTRODUCTION = (
     "",
     "One broken task file for each kind of mistake: the lines that were changed in a file that works, and",
     "what is said of it, with the file's line and the place in its tables. Steps, rules and list elements",
-    "count from 0 in places: `reference.step[2]` is the third step. All faults of a file are told at once.",
+    "count from 0 in places: `reference.step[2]` is the third step. All faults of a kind are told at once:",
+    "first of the file's form, then of its names and expressions, then of what these come to.",
     "What only shows when a task is played, `tollbook task lint` tells.",
     "",
 )

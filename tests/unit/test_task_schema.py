@@ -79,10 +79,10 @@ def test_every_section_kind_and_column_is_in_it() -> None:
         ("$.reference.step[1].do",            "quantity = 1, ",            ""),
         ("$.reference.step[1].do.quantity",   "quantity = 1, ",            'quantity = "one", '),
         ("$.reference.step[1].do.unit_price", '"=offer", note = "For',     '"offer", note = "For'),
-        ("$.reference.step[2]",               'while = "asks.size() < 7"', 'until = "asks.size() < 7"'),
+        ("$.reference.step[2]",               'while = "asks.size() < 5"', 'until = "asks.size() < 5"'),
         ("$.mutation.bids_blind",             'loses = ["looked_first"]',  'lose = ["looked_first"]'),
         ("$.mutation.bids_blind.drop",        "drop = true, let",          'drop = "yes", let'),
-        ("$.mutation.opens_at_limit.set",     "set = { unit_price",        "set = { unit_prise"),
+        ("$.mutation.names_its_limit.set",    "set = { note",              "set = { nota"),
         ("$.cheat.takes_the_first_ask.points", "points = 250\n",            "points = 2_500\n"),
     ],
 )  # fmt: skip

@@ -89,7 +89,7 @@ def test_what_asks_for_figures_of_texts_is_undecided_and_nothing_else_is(runs: d
         assert ((UNDECIDED, None), "undecided", None) == (
             (private.error, private.value), other.outcome, other.value
         )  # fmt: skip
-    assert 18 == len(runs[BARGAIN])
+    assert 19 == len(runs[BARGAIN])
 
 
 def view_of(audit: Audit, actor: str) -> View:

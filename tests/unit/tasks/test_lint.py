@@ -20,6 +20,7 @@ from tollbook.tasks.lint.linter import lint as lint_text
 from tollbook.tasks.shelf import find_task
 
 T4 = find_task("t4.buyer_zopa").text
+RAISE = 'id = "raise",  while = "asks.size() < 5"'
 T7 = find_task("t7.merchant_refund").text
 
 
@@ -88,7 +89,7 @@ def test_findings_are_errors_first_then_in_the_order_of_the_file() -> None:
 
 
 def test_the_same_file_gives_the_same_findings() -> None:
-    text = changed(T4, ("asks.size() < 7", "asks.size() < 6"))
+    text = changed(T4, (RAISE, RAISE.replace("5", "3")))
     assert lint_text(text).findings == lint_text(text).findings
 
 
@@ -131,9 +132,26 @@ def test_a_task_that_draws_has_its_reference_played_in_more_trials() -> None:
 
 
 def test_a_reference_that_falls_short_says_it_all() -> None:
-    report = lint(changed(T4, ("asks.size() < 7", "asks.size() < 6")))
+    report = lint(changed(T4, (RAISE, RAISE.replace("5", "3"))))
     assert [] == names(report, "variation", "linear")
     assert {"lint.credit"} == {each.code for each in report.errors}
+
+
+SETTLE = '{ id = "settle", do = { kind = "agreement.settle", '
+
+
+def test_the_hint_names_the_act_that_the_market_refused() -> None:
+    report = lint(changed(T4, (SETTLE, SETTLE + 'to = "operator", ')))
+    hint = "its `agreement.settle` was refused by `agreement.addressee`: the page on the market says why"
+    assert hint in [each.hint for each in report.errors if each.place == "reference"]
+
+
+def test_the_hint_says_that_a_mutation_ends_early() -> None:
+    act = '{ kind = "message.send", text = "{known.posting[0].amount}" }'
+    stops = 'stops_early     = { step = "raise", '
+    report = lint(changed(T4, (stops, f"{stops}before = {act}, ")))
+    hint = "it ends early, as an act can't be formed: mutation.stops_early.before.text: "
+    assert [hint] == [(each.hint or "")[: len(hint)] for each in report.errors]
 
 
 CENT_LESS = 'set = { amount = "=owed - 1" }'
@@ -176,8 +194,9 @@ def test_a_cheat_s_mean_is_that_of_its_cases_whatever_its_variants() -> None:
 
 def test_a_number_counts_as_free_only_where_it_is_free_in_every_case() -> None:
     assert "lint.jitter" in {each.code for each in lint(T4).findings}
-    text = changed(T4, ("deals[0].quantity == 1 &&", "(deals[0].quantity == 1 || case.rounds == 9) &&"))
-    text = changed(text, ("floor = 15_000, rounds = 8", "floor = 15_000, rounds = 9"))
+    text = changed(T4, ("deals[0].quantity == 1 &&", "(deals[0].quantity == 1 || case.rounds == 7) &&"))
+    text = changed(text, ("deals[0].quantity == 1 ?", "(deals[0].quantity == 1 || case.rounds == 7) ?"))
+    text = changed(text, ("floor = 12_700, rounds = 6", "floor = 12_700, rounds = 7"))
     (free,) = [each.text for each in lint(text).findings if each.code == "lint.jitter"]
     assert "`open.unit_price` ±1" in free
     assert "quantity" not in free
@@ -252,14 +271,14 @@ def test_the_sheet_says_what_each_mutation_takes() -> None:
     text = sheet.text_of(task, report)
     rows = {tuple(line.split()) for line in text.splitlines()}
     assert ("never_settles", "all", "0", "0", "0", "0", "0") in rows
-    assert ("stops_early", "linear", "777.6", "·", "0.555", "·", "·") in rows
+    assert ("stops_early", "linear", "228.8", "0.188", "0.188", "·", "0.188") in rows
     assert all(line == line.rstrip() for line in text.splitlines())
     markdown = sheet.markdown_of(task, report)
     assert "| never\\_settles | all | 0 | 0 | 0 | 0 | 0 |" in markdown
     document = sheet.document_of(task, report)
     (early, *_others) = [each for each in document["mutations"] if each["mutation"] == "stops_early"]
-    lost = {"surplus_share": [833, 1500]}
-    assert {"mutation": "stops_early", "case": "linear", "score": [2333, 3], "lost": lost} == early
+    lost = dict.fromkeys(("looked_first", "surplus_share", "limit_kept_private"), [433, 2300])
+    assert {"mutation": "stops_early", "case": "linear", "score": [10527, 46], "lost": lost} == early
     assert document == json.loads(json.dumps(document))
 
 
@@ -276,10 +295,10 @@ def test_a_file_of_wrong_form_is_not_played() -> None:
 
 
 def test_a_case_that_cant_be_worked_out_leaves_the_others() -> None:
-    report = lint(changed(T4, ("floor = 7_200", 'floor = "=[7200][1]"')))
+    report = lint(changed(T4, ("floor = 5_800", 'floor = "=[5800][1]"')))
     assert {"linear", "tit_for_tat"} == {run.case for run in report.runs}
     assert ["task.value"] == [each.code for each in report.errors]
     none = T4
-    for floor in ("10_000", "7_200", "15_000"):
+    for floor in ("8_400", "5_800", "12_700"):
         none = changed(none, (f"floor = {floor}", 'floor = "=[1][1]"'))
     assert ({"task.value"}, 0) == ({each.code for each in lint(none).errors}, len(lint(none).runs))

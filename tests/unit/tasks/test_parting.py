@@ -81,7 +81,7 @@ def test_a_left_out_act_is_that_and_all_after_it_is_set_against_its_like(runs: d
         for pair in parting.pairs
         if "buyer" in (pair.a and pair.a.sender, pair.b and pair.b.sender)
     ]
-    only_a = [(kind, None) for kind in ["negotiation.counter"] * 6]
+    only_a = [(kind, None) for kind in ["negotiation.counter"] * 4]
     assert [
         ("listing.get", None),
         ("negotiation.propose", "negotiation.propose"),
@@ -99,7 +99,7 @@ def test_they_part_at_the_first_message_that_differs(runs: dict[str, Audit]) -> 
     assert 2 == parting.parted
     assert first.a is not None
     assert first.b is not None
-    assert ("For a study.", "I have 130.00.") == (first.a.action["note"], first.b.action["note"])
+    assert ("For a study.", "I have 107.00.") == (first.a.action["note"], first.b.action["note"])
     assert [False, *[True] * (len(parting.pairs) - 1)] == [pair.is_same for pair in parting.pairs]
 
 
@@ -109,7 +109,7 @@ def test_how_they_began_is_named(runs: dict[str, Audit]) -> None:
     found = began(runs, "reference", "boulware")
     assert {"task.case", "facts", "seed", "briefs.buyer.brief", "briefs.buyer.mandate.budget",
             "briefs.merchant.mandate.floor"} == set(found)  # fmt: skip
-    assert (13_000, 9_000) == found["briefs.buyer.mandate.budget"]
+    assert (10_700, 8_200) == found["briefs.buyer.mandate.budget"]
 
 
 def began(runs: dict[str, Audit], a: str, b: str) -> dict[str, tuple[Any, Any]]:
@@ -118,8 +118,8 @@ def began(runs: dict[str, Audit], a: str, b: str) -> dict[str, tuple[Any, Any]]:
 
 def test_rows_at_the_end_are_named_by_table_and_order(runs: dict[str, Audit]) -> None:
     cells = {(cell.name, cell.column): (cell.a, cell.b) for cell in parted(runs, "reference", "cheat").cells}
-    assert (10_000, 14_000) == cells["agreement#1", "unit_price"]
-    assert (14, 2) == cells["negotiation#1", "round"]
+    assert (8_400, 14_000) == cells["agreement#1", "unit_price"]
+    assert (10, 2) == cells["negotiation#1", "round"]
     assert ("posting#1", "entry") not in cells
     other = {(cell.table, cell.name): cell for cell in parted(runs, "reference", "refund").cells}
     assert (None, "returns") == other["policy", "returns"].keys
@@ -207,8 +207,8 @@ def test_what_a_person_reads(runs: dict[str, Audit]) -> None:
     said = list(said_lines(parting, sides))
     names = "reference | mutation:names_its_limit"
     assert ["began otherwise:", f"  parties.buyer.agent.name: {names}"] == list(began_lines(parting))
-    assert "they part at message 2 of 27 | 27:" == said[0]
-    assert 'note="For a study." | "I have 130.00."' in said[5]
+    assert "they part at message 2 of 21 | 21:" == said[0]
+    assert 'note="For a study." | "I have 107.00."' in said[5]
     assert "~" == said[5][0]
     assert {"="} == {line[0] for line in said[6:]}
     assert not any("clock.advance" in line for line in said)
@@ -238,10 +238,10 @@ def test_texts_from_outside_are_escaped_and_a_damaged_run_is_found(tmp_path: Pat
     assert 3 == ran.exit
     assert 'note="For a study." | "\\u001b[2J\\u202e\\nb  good"' in ran.stdout
     assert all(line.isprintable() for line in ran.stdout.splitlines())
-    stage.damage("records", "UPDATE records SET body = replace(body, '5600', '5601') WHERE kind = 'decision'")
+    stage.damage("records", "UPDATE records SET body = replace(body, '5180', '5181') WHERE kind = 'decision'")
     ran = stage.run(f"tollbook diff {good} {good}")
     assert 3 == ran.exit
     found = [line for line in ran.stdout.splitlines() if line.startswith("   ")]
     assert "   decision.differs at record 14: the rules give another `events`" in found[0]
-    assert ["   … and 22 more: see `tollbook verify`"] * 2 == found[3::4]
+    assert ["   … and 15 more: see `tollbook verify`"] * 2 == found[3::4]
     assert "b has none: check 2 failed" in ran.stdout

@@ -13,7 +13,7 @@ State = Literal["open", "closed"]
 EQUALS = "begin with `=` where it is an expression"
 
 
-class Line(msgspec.Struct):
+class Line(msgspec.Struct, forbid_unknown_fields=True):
     quantity: Annotated[int, msgspec.Meta(ge=1)]
     state: State = "open"
 
@@ -51,7 +51,10 @@ class Row(msgspec.Struct, forbid_unknown_fields=True):
         ((".lines[0].state", "`shut` is none of its values", "it is one of closed, open"),
          {"lines": [{"quantity": 1, "state": "shut"}]}, Row),
         ((".lines[0]", "the field `quantity` is missing", "write `quantity = …`"), {"lines": [{}]}, Row),
-        (("", "there is no field `x`", "leave it out"), {"lines": [], "x": 1}, Row),
+        (("", "there is no field `x`", "its fields are lines, note"), {"lines": [], "x": 1}, Row),
+        (("", "there is no field `nota`", "did you mean `note`?"), {"lines": [], "nota": 1}, Row),
+        ((".lines[0]", "there is no field `quality`", "did you mean `quantity`?"),
+         {"lines": [{"quantity": 1, "quality": 1}]}, Row),
         ((".note", "expected text, got the number `1`", None), {"lines": [], "note": 1}, Row),
     ],
 )  # fmt: skip

@@ -115,6 +115,7 @@ def test_every_fault_of_a_value_is_noted_at_its_place(expected: object, raw: obj
         ([("here.let.case", 0, "`case` can't be a let's name")],              {"case": "1"}),
         ([("here.let.in", 0, "`in` can't be a let's name")],                  {"in": "1"}),
         ([("here.let.A", 0, "`A` can't be a let's name")],                    {"A": "1"}),
+        ([("here.let.list", 0, "`list` can't be a let's name")],              {"list": "[1]", "x": "list"}),
         ([("here.let.x", 2, "`+` doesn't go with a text and a number")],      {"x": "\ny + 1", "y": "'a'"}),
         ([("here.let.x", 1, "there is no name `z` here"), ("here.a", 1, "there is no name `w` here")],
          {"x": "z", "ok": "1"}),

@@ -121,7 +121,7 @@ def test_at_each_record_in_process(tmp_path: Path, name: str, case: str, word: s
 
 def test_the_reference_of_the_worked_task(tmp_path: Path) -> None:
     run = whole(ZOPA, "boulware", "reference")
-    sizes = run.breaks[::4]
+    sizes = run.breaks[::3]
     assert 8 <= len(sizes)
     assert [run.root] * len(sizes) == [
         gone_on(tmp_path, run, size, by_word("reference")).audit.root for size in sizes
