@@ -6,6 +6,7 @@
     │  label │ ├──●──┤           value  │   a label that is too wide goes on below
     │        └─0────────500──────1000   │
     └─────────────── unit ──────────────┘
+    a plane has two axes in place of labels, its unit above the upward one
 
 The same charts give the same text: matplotlib's settings are its defaults for the
 while, its widths those of its own font, and nothing goes by a clock or by chance.
@@ -34,14 +35,15 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
-from matplotlib.patches import Ellipse, Rectangle
+from matplotlib.patches import Ellipse, PathPatch, Rectangle
+from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D
 
 from .. import stats
 from .lettering import PLAIN, SMALL, TITLE, high, shortened, wide, wrapped
-from .sheet import Chart, Dots, Heat, Stacked
+from .sheet import Chart, Dots, Heat, Look, Plane, Point, Stacked
 
 WIDTH: Final = 540
 Side = Literal["left", "center", "right"]
@@ -54,6 +56,15 @@ _PARTS = mpl.colormaps["viridis"]
 _SHARES = LinearSegmentedColormap.from_list("shares", ["#eef3f9", "#86b0d8", "#11457e"])
 _DOT = "#2f7fc1"  # stands out from white and from black alike
 
+# Of rows of a plane: each stands out from white and from black, and has a mark of its own shape.
+_ROWS = ("#2f7fc1", "#c25a1a", "#2f8f5b", "#9055b8", "#8a7a1c", "#c0447a")
+_MARKS = (
+    ((1.7, 0.7), (0.7, 1.7), (-0.7, 1.7), (-1.7, 0.7), (-1.7, -0.7), (-0.7, -1.7), (0.7, -1.7), (1.7, -0.7)),
+    ((2.2, 0.0), (0.0, 2.2), (-2.2, 0.0), (0.0, -2.2)),
+    ((1.6, 1.6), (-1.6, 1.6), (-1.6, -1.6), (1.6, -1.6)),
+    ((0.0, -2.3), (2.1, 1.6), (-2.1, 1.6)),
+)
+
 _AS_FAR_FROM_BOTH = 0.179  # the luminance whose contrast with black is that with white, 4.6
 
 _EDGE = 6
@@ -62,6 +73,9 @@ _TALL = 16  # a row of one line
 _BAR = 12
 _SQUARE = 8
 _MOST_LABEL = 180
+_PLANE = 230
+_LINE = 18  # of a key that is one
+_NEAR = (20, 2)  # an axis across, or upwards, begins with nothing where its lowest value is this near to it
 _OWN = {"svg.fonttype": "none", "svg.hashsalt": "tollbook", "font.sans-serif": ()}
 
 
@@ -101,15 +115,33 @@ class _Paper(NamedTuple):
         """Marks a place."""
         self._add(Ellipse((x, y), 6.4, 6.4, facecolor=_DOT, edgecolor=INK, linewidth=0.4, zorder=3))
 
-    def rule(self, x: float, top: float, below: float, *, broken: bool = False) -> None:
-        """A thin line downwards, broken where it means something."""
-        look: Any = {"linewidth": 1, "dashes": (4, 2)} if broken else {"linewidth": 0.7, "alpha": 0.2}
+    def rule(self, x: float, top: float, below: float, *, broken: bool = False, dark: bool = False) -> None:
+        """A thin line downwards, broken or dark where it means something."""
+        thin: Any = {"linewidth": 0.7, "alpha": 0.6 if dark else 0.2}
+        look: Any = {"linewidth": 1, "dashes": (4, 2)} if broken else thin
         self._add(Line2D([x, x], [top, below], color=INK, zorder=0, **look))
 
     def span(self, low: float, high: float, y: float) -> None:
         """A line across, with ends."""
         xs, ys = [low, low, low, high, high, high], [y - 3, y + 3, y, y, y - 3, y + 3]
         self._add(Line2D(xs, ys, color=_DOT, linewidth=1.6, zorder=2))
+
+    def level(self, y: float, left: float, right: float) -> None:
+        """A thin line across."""
+        self._add(Line2D([left, right], [y, y], color=INK, linewidth=0.7, alpha=0.2, zorder=0))
+
+    def path(self, xs: Sequence[float], ys: Sequence[float], colour: str, *, broken: bool = False) -> None:
+        """A line from place to place; broken, over what else there is and in the colour of words."""
+        over: Any = {"color": INK, "dashes": (4, 2), "zorder": 4}
+        look: Any = over if broken else {"color": colour, "zorder": 2}
+        self._add(Line2D(xs, ys, linewidth=1.2, **look))
+
+    def marks(self, points: Sequence[tuple[float, float]], place: int) -> None:
+        """Marks all places of a row as one shape."""
+        corners = _MARKS[place % len(_MARKS)]
+        around = [(x + right, y + down) for x, y in points for right, down in (*corners, corners[0])]
+        codes = [Path.MOVETO, *[Path.LINETO] * (len(corners) - 1), Path.CLOSEPOLY] * len(points)
+        self._add(PathPatch(Path(around, codes), facecolor=row_colour(place), edgecolor="none", zorder=3))
 
     def _add(self, artist: Artist) -> None:
         artist.set_transform(self.place)
@@ -126,10 +158,14 @@ class _Layout(NamedTuple):
     has_axis: bool
     left: float
     wide: float
+    tall: float | None = None
+    """The height of a plane, which has no rows."""
 
     @property
     def rows(self) -> list[float]:
         """The height of each row."""
+        if self.tall is not None:
+            return [self.tall]
         return [max(_TALL, len(lines) * high(PLAIN) + 5) for lines in self.labels]
 
     @property
@@ -147,6 +183,7 @@ class _Layout(NamedTuple):
     def top(self) -> float:
         """Where the rows begin."""
         heads = max(map(len, self.heads), default=0) * high(SMALL)
+        heads += 4 if self.tall is not None else 0
         return self.keyed + len(self.keys) * (high(PLAIN) + 2) + heads + 4
 
     @property
@@ -196,6 +233,8 @@ def _undisturbed() -> Generator[None]:
 
 
 def _layout(chart: Chart) -> _Layout:
+    if isinstance(chart, Plane) and chart.rows:
+        return _plane_layout(chart)
     labels = [wrapped(row[0], PLAIN, _MOST_LABEL) for row in chart.rows]
     left = max((wide(line, PLAIN) for lines in labels for line in lines), default=0.0) + _EDGE + 8
     room = WIDTH - left - (58 if isinstance(chart, Dots) else 14)
@@ -213,13 +252,36 @@ def _layout(chart: Chart) -> _Layout:
     )
 
 
+def _plane_layout(chart: Plane) -> _Layout:
+    low, high_end = _ends(chart, 1)
+    ticks = _ticks(low, high_end)
+    digits = max(wide(_number(tick, _places(ticks)), SMALL) for tick in ticks)
+    left = digits + _EDGE + 6
+    return _Layout(
+        title=wrapped(chart.title, TITLE, WIDTH - 2 * _EDGE),
+        keys=_key_lines((_fitted(row[0]) for row in chart.rows), _LINE),
+        heads=[wrapped(chart.unit, SMALL, WIDTH - 2 * _EDGE)],
+        labels=[],
+        has_axis=True,
+        left=left,
+        wide=WIDTH - left - 14,
+        tall=_PLANE,
+    )
+
+
+def _fitted(label: str) -> str:
+    """A label of a key on one line, cut off where it has to be."""
+    first, *rest = wrapped(label, PLAIN, WIDTH - 2 * _EDGE - _LINE - 16)
+    return f"{first}…" if rest else first
+
+
 def _draw(paper: _Paper, chart: Chart, layout: _Layout) -> None:
     for place, line in enumerate(layout.title):
         paper.say(_EDGE, (place + 0.5) * high(TITLE), line, TITLE)
     if not chart.rows:
         paper.say(_EDGE, layout.middles[0], layout.labels[0][0], PLAIN)
         return
-    for middle, lines in zip(layout.middles, layout.labels, strict=True):
+    for middle, lines in zip(layout.middles if layout.labels else (), layout.labels, strict=True):
         paper.say_lines(layout.left - 8, middle, lines, PLAIN, "right")
     match chart:
         case Stacked():
@@ -228,14 +290,14 @@ def _draw(paper: _Paper, chart: Chart, layout: _Layout) -> None:
             _draw_dots(paper, chart, layout)
         case Heat():
             _draw_cells(paper, chart, layout)
+        case Plane():
+            _draw_plane(paper, chart, layout)
 
 
 def _draw_axis(paper: _Paper, layout: _Layout, low: Fraction, high_end: Fraction, unit: str) -> float:
     """Lines upwards from round numbers, the unit below these; returns the length of 1."""
     scale = layout.wide / float(high_end - low)
-    found = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(float(low), float(high_end))
-    ticks = [Fraction(f"{float(tick):.6g}") for tick in found]
-    ticks = [tick for tick in ticks if low <= tick <= high_end]
+    ticks = _ticks(low, high_end)
     for tick in ticks:
         x = layout.left + float(tick - low) * scale
         paper.rule(x, layout.top, layout.below)
@@ -243,6 +305,13 @@ def _draw_axis(paper: _Paper, layout: _Layout, low: Fraction, high_end: Fraction
     middle = layout.left + layout.wide / 2
     paper.say(middle, layout.below + 3 + 1.5 * high(SMALL), shortened(unit), SMALL, "center")
     return scale
+
+
+def _ticks(low: Fraction, high_end: Fraction) -> list[Fraction]:
+    """Round numbers from one end to the other."""
+    found = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(float(low), float(high_end))
+    ticks = [Fraction(f"{float(tick):.6g}") for tick in found]
+    return [tick for tick in ticks if low <= tick <= high_end]
 
 
 def _draw_bars(paper: _Paper, chart: Stacked, layout: _Layout) -> None:
@@ -274,18 +343,18 @@ def _draw_keys(paper: _Paper, chart: Stacked, layout: _Layout) -> None:
             place += 1
 
 
-def _key_lines(parts: Iterable[str]) -> list[list[str]]:
+def _key_lines(parts: Iterable[str], mark: float = _SQUARE) -> list[list[str]]:
     """The names of the parts, as many on a line as there is room for."""
     lines: list[list[str]] = [[]]
     for part in map(shortened, parts):
-        if lines[-1] and sum(map(_key_wide, [*lines[-1], part])) > WIDTH - 2 * _EDGE:
+        if lines[-1] and sum(_key_wide(key, mark) for key in (*lines[-1], part)) > WIDTH - 2 * _EDGE:
             lines.append([])
         lines[-1].append(part)
     return lines
 
 
-def _key_wide(key: str) -> float:
-    return _SQUARE + 4 + wide(key, PLAIN) + 16
+def _key_wide(key: str, mark: float = _SQUARE) -> float:
+    return mark + 4 + wide(key, PLAIN) + 16
 
 
 def _draw_dots(paper: _Paper, chart: Dots, layout: _Layout) -> None:
@@ -320,6 +389,66 @@ def _draw_cells(paper: _Paper, chart: Heat, layout: _Layout) -> None:
             paper.value(x + cell / 2, middle, _number(value, 2), colour)
 
 
+def _ends(chart: Plane, axis: int) -> tuple[Fraction, Fraction]:
+    """How far an axis reaches: to all points, and from nothing where that is near."""
+    values = [point[axis] for _label, _look, points in chart.rows for point in points] or [Fraction(0)]
+    low, high_end = min(values), max(values)
+    if 0 < low <= (high_end - low) / _NEAR[axis]:
+        low = Fraction(0)
+    room = (high_end - low) / 20 if axis else Fraction(0)
+    if low != 0:
+        low -= room
+    return low, high_end + (room or Fraction(low == high_end))
+
+
+def _draw_plane(paper: _Paper, chart: Plane, layout: _Layout) -> None:
+    """Both axes, then each row's points and lines."""
+    (left, right), (low, high_end) = _ends(chart, 0), _ends(chart, 1)
+    scale = _draw_axis(paper, layout, left, right, chart.across)
+    rise = (layout.below - layout.top) / float(high_end - low)
+    unit = layout.heads[0]
+    paper.say_lines(_EDGE, layout.top - 6 - len(unit) / 2 * high(SMALL), unit, SMALL)
+    ticks = _ticks(low, high_end)
+    for tick in ticks:
+        y = layout.below - float(tick - low) * rise
+        paper.level(y, layout.left, layout.left + layout.wide)
+        paper.say(layout.left - 5, y, _number(tick, _places(ticks)), SMALL, "right")
+    for each in chart.breaks:
+        paper.rule(layout.left + float(each - left) * scale, layout.top, layout.below, dark=True)
+
+    def placed(point: Point) -> tuple[float, float]:
+        at, value = point
+        return layout.left + float(at - left) * scale, layout.below - float(value - low) * rise
+
+    _draw_row_keys(paper, chart, layout)
+    for place, (_label, look, points) in enumerate(chart.rows):
+        _draw_row(paper, [placed(point) for point in points], look, place)
+
+
+def _draw_row(paper: _Paper, points: Sequence[tuple[float, float]], look: Look, place: int) -> None:
+    if not points:
+        return
+    if look != "points":
+        xs, ys = zip(*points, strict=True)
+        paper.path(xs, ys, row_colour(place), broken=look == "broken")
+    if look in ("points", "steps"):
+        paper.marks(points, place)
+
+
+def _draw_row_keys(paper: _Paper, chart: Plane, layout: _Layout) -> None:
+    """Each row's label beside a piece of how it looks."""
+    place = 0
+    for row, line in enumerate(layout.keys):
+        x, middle = float(_EDGE), layout.keyed + (row + 0.5) * (high(PLAIN) + 2)
+        for key in line:
+            look = chart.rows[place][1]
+            ends = [(x + _LINE / 2, middle)] if look == "points" else [(x, middle), (x + _LINE, middle)]
+            _draw_row(paper, ends, look, place)
+            paper.say(x + _LINE + 4, middle, key, PLAIN)
+            x += _key_wide(key, _LINE)
+            place += 1
+
+
 def luminance(colour: str) -> float:
     """How light a colour is, from 0 to 1. Source: WCAG 2.2, "relative luminance"."""
     linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour))
@@ -329,6 +458,11 @@ def luminance(colour: str) -> float:
 def part_colour(place: int, count: int) -> str:
     """A part's colour; neither end of the scale, which are near black and near white."""
     return to_hex(_PARTS(0.08 + 0.88 * place / max(count - 1, 1)))
+
+
+def row_colour(place: int) -> str:
+    """The colour of a plane's row; after the last colour the first again."""
+    return _ROWS[place % len(_ROWS)]
 
 
 def _places(values: Iterable[Fraction]) -> int:

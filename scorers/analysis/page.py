@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..tables import Table, bullets, escaped, markdown, paragraph
 from .plots import check_extra, svg_of, visible
-from .sheet import Chart, Dots, Heat, Sheet, Stacked
+from .sheet import Chart, Dots, Heat, Plane, Sheet, Stacked
 from .style import STYLE
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def html_page(blocks: Sequence[Block]) -> str:
 
 
 def _charts(blocks: Sequence[Block]) -> list[Chart]:
-    return [block for block in blocks if isinstance(block, (Stacked, Dots, Heat))]
+    return [block for block in blocks if isinstance(block, (Stacked, Dots, Heat, Plane))]
 
 
 def _data(svg: str) -> str:
@@ -125,7 +125,7 @@ def _block(block: Block, images: Iterator[str]) -> str:
             return bullets(block.lines)
         case Table():
             return markdown(block)
-        case Stacked() | Dots() | Heat():
+        case Stacked() | Dots() | Heat() | Plane():
             return f"![{escaped(block.title)}]({next(images)})"
 
 

@@ -24,14 +24,17 @@ from typing import TYPE_CHECKING, Final
 
 from ...protocol.errors import UsageError
 from .. import stats
-from .sheet import Chart, Dots, Heat, Stacked
+from .sheet import Chart, Dots, Heat, Plane, Stacked
 
 if TYPE_CHECKING:
     from ..stats import Interval
+    from .sheet import Point
 
 HINT: Final = "install `tollbook[plots]`: `pip install 'tollbook[plots]'`"
 
 _NOTHING: Final = Heat("No charts", (), ())
+
+_FEW = 12  # points of a path that are told one by one
 
 _TAG = re.compile(r"<[^>]*>")  # matplotlib writes no `>` within one
 _STYLE = re.compile(r"<defs>\s*<style.*?</defs>", re.DOTALL)
@@ -91,6 +94,8 @@ def _visible_chart(chart: Chart) -> Chart:
             return chart._replace(unit=visible(chart.unit))
         case Heat():
             return chart._replace(columns=tuple(map(visible, chart.columns)))
+        case Plane():
+            return chart._replace(across=visible(chart.across), unit=visible(chart.unit))
 
 
 def _bare(drawn: str, ink: str) -> str:
@@ -133,6 +138,23 @@ def _told(chart: Chart) -> Iterator[str]:
                     if share is not None
                 ]
                 yield f"{label}: {', '.join(known) or 'none'}."
+        case Plane():
+            yield f"{chart.title}. {chart.unit} over {chart.across}."
+            for label, look, points in chart.rows:
+                yield f"{label}: {_walked(points, is_path=look != 'points')}."
+
+
+def _walked(points: Sequence[Point], *, is_path: bool) -> str:
+    """Points in words: a few of a path one by one, of many the first and last, or how far they reach."""
+    if not points:
+        return "none"
+    if is_path and len(points) <= _FEW:
+        return ", ".join(f"{_number(value)} at {_number(at)}" for at, value in points)
+    if is_path:
+        (first_at, first), (last_at, last) = points[0], points[-1]
+        return f"from {_number(first)} at {_number(first_at)} to {_number(last)} at {_number(last_at)}"
+    values = [value for _at, value in points]
+    return f"{len(points)} points from {_number(min(values))} to {_number(max(values))}"
 
 
 def _between(interval: Interval | None) -> str:

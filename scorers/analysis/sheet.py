@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..tables import Table, aligned, bullets, escaped, markdown
 
@@ -48,7 +48,26 @@ class Heat(NamedTuple):
     rows: Sequence[tuple[str, Sequence[Fraction | None]]]
 
 
-Chart = Stacked | Dots | Heat
+Point = tuple[Fraction, Fraction]
+Look = Literal["points", "steps", "line", "broken"]
+"""Points alone; points joined by lines; a line; a broken line, for what they are set beside."""
+
+
+class Plane(NamedTuple):
+    """Points over two axes, which reach as far as they do: a row for each label, in its look.
+
+    ``across`` is the unit of the axis below, ``unit`` that of the one upwards. Each
+    ``break`` is a place across at which a thin line stands.
+    """
+
+    title: str
+    across: str
+    unit: str
+    rows: Sequence[tuple[str, Look, Sequence[Point]]]
+    breaks: Sequence[Fraction] = ()
+
+
+Chart = Stacked | Dots | Heat | Plane
 
 
 class Sheet(NamedTuple):

@@ -1,10 +1,10 @@
 """The study's grid: which formats, how many bidders, which values, and who bids.
 
-    first_price.5   reserve.second_price.2   uniform_price.8.3   posted_price.3      revenue, as theory has it
+    first_price.5   reserve.second_price.2   uniform_price.8.3   posted_price.3    revenue, as theory has it
     clock.english_open.4   clock.second_price.4   clock.dutch.4   clock.first_price.4    outcome by outcome
-    common.first_price.7   common.english_open.7   common.naive.7                    a winner's profit, or loss
-    double.zi_c   double.zip   double.gd   double.zi_u   double.zi_c.100             Smith's design
-    bidding.crra.first_price   ordering.all_pay                                      for pictures
+    common.first_price.7   common.english_open.7   common.naive.7                  a winner's profit, or loss
+    double.zi_c   double.zip   double.gd   double.zi_u   double.zi_c.100           Smith's design
+    bidding.crra.first_price   ordering.all_pay                                    for pictures
 
 Values are U{0, …, 10,000} cents but for the clocks, which go up and down by one unit over
 values U{0, …, 40}: only so are their outcomes those of sealed bids, to the unit. Common

@@ -23,7 +23,7 @@ from .study import Size, Step, tallies
 from .tally import Moment, Tally
 
 if TYPE_CHECKING:
-    from ...scorers.auction.ordering import Ordering
+    from ...scorers.auction.ordering import Errors, Ordering
     from ...scorers.tables import Table
 
 _HIGH: Final = 10_000  # the highest private value
@@ -74,13 +74,18 @@ def report_of(found: Sequence[Tally], size: Size) -> Report:
 
 def ordering_of(found: Sequence[Tally]) -> Ordering | None:
     """The formats by how far random bids lie from the benchmark; None where fewer than two were played."""
-    errors = {
+    errors = errors_of(found)
+    return ordering.ordering(errors) if len(errors) > 1 else None
+
+
+def errors_of(found: Sequence[Tally]) -> dict[str, Errors]:
+    """The scaled deviation of each format that random bids are ordered by."""
+    return {
         tally.cell.name.removeprefix("ordering."): each
         for tally in found
         if tally.cell.name.startswith("ordering.") and tally.deviations
         if (each := ordering.of_sessions([*_by_trial(tally.deviations)], tally.cell.name)) is not None
     }
-    return ordering.ordering(errors) if len(errors) > 1 else None
 
 
 def _by_trial(found: Mapping[int, Any]) -> Iterator[Any]:

@@ -31,6 +31,9 @@ from ...ledger.verify import audit_run, shelf_of
 from ...protocol.auction import benchmarks
 from ...protocol.auction.session import SESSION, Session
 from ...protocol.bodies import Open
+from ...protocol.derive import ledger_key
+from ...protocol.errors import LedgerError
+from ...protocol.keys import key_text
 from ..format.task import load_task
 from ..play.baselines import baseline
 from ..play.conduct import remember, with_conduct
@@ -70,6 +73,23 @@ class _Job(NamedTuple):
 def sessions_of(cells: Sequence[Cell], size: Size) -> int:
     """How many sessions all cells have."""
     return sum(cell.sized(*size)[0] for cell in cells)
+
+
+def check_kept(path: Path) -> None:
+    """Refuses a ledger that isn't the studies', before anything is played.
+
+    Raises:
+        LedgerError: `study.ledger`; `ledger.folder`; as `Store.read`.
+    """
+    if not path.exists():
+        if not path.parent.is_dir():
+            what = f"there is no folder `{path.parent}` for the ledger"
+            raise LedgerError("ledger.folder", what, "make it with `mkdir`, or check the path")
+        return
+    with Store.read(path) as store:
+        if store.identity() != (NAME, key_text(ledger_key(SECRET).public)):
+            hint = "name a new file, or one that `tollbook study auctions --keep` has made"
+            raise LedgerError("study.ledger", f"`{path}` is not a ledger of studies", hint)
 
 
 def tallies(

@@ -4,11 +4,13 @@
     market        five merchants and five buyers who see nothing of each other's mandates
     sparse        many buyers and merchants, five candidates each: how long it takes
     extension     a product domain, an action and a row type of a Python FILE
+    auctions      a grid of auctions, by theory's bidders and by others: figures beside theory's
 
 Every run that a study makes is verified and replayed, and played again for its root to repeat. Studies
-have ledgers of their own, under a secret that everybody knows; `--keep` leaves them.
+have ledgers of their own, under a secret that everybody knows; `--keep` leaves them. Of a grid the first
+session of each cell is played again, and what a ledger has is not.
 
-Source: spec/commerce.md A6.
+Source: spec/commerce.md A6; the auctions page of the design, A.
 """
 
 from __future__ import annotations
@@ -21,12 +23,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...protocol.errors import LedgerError
+from ...protocol.errors import BundleError, LedgerError
 from ..console import PATH, Exit, check_form, json_option, print_document
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
+    from ..auctions.tally import Tally
     from ..studies.report import Report
 
 _MOST_SIZE = 10_000
@@ -117,6 +120,111 @@ def extension(file: Path, keep: Path | None, *, markdown: bool, as_json: bool) -
     with _folder(keep) as folder:
         report = studied.study(folder, found)
     return _print(report, markdown=markdown, as_json=as_json)
+
+
+@command.command()
+@click.option(
+    "--cells",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only cells whose name this fits, such as `double.*`; may be given again.",
+)
+@click.option(
+    "--sessions",
+    type=click.IntRange(1, 10_000),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Sessions of each cell, or as many as tell more.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 1_000),
+    default=40,
+    show_default=True,
+    metavar="N",
+    help="Rounds of each session, or as many as tell more.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that play.",
+)
+@click.option(
+    "--keep",
+    type=PATH,
+    metavar="LEDGER",
+    help="Keep all runs in this ledger; what it has isn't played again.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=PATH,
+    metavar="FOLDER",
+    help="Draw pictures into this folder; needs the extra `plots`.",
+)
+@markdown_option
+@json_option
+def auctions(  # noqa: PLR0913 - its options
+    patterns: tuple[str, ...],
+    sessions: int,
+    rounds: int,
+    jobs: int,
+    keep: Path | None,
+    output: Path | None,
+    *,
+    markdown: bool,
+    as_json: bool,
+) -> Exit:
+    """Play a grid of auctions and set revenue, profits and prices beside what theory says of them.
+
+    A cell is a format, a number of bidders, a value model and who bids; each session of it is a run,
+    verified and its conduct checked. A study that was stopped goes on where its ledger ends.
+    """
+    from ..auctions.grid import chosen  # noqa: PLC0415 - brings in the market
+    from ..auctions.report import study  # noqa: PLC0415 - as above
+    from ..auctions.study import Size, check_kept, sessions_of  # noqa: PLC0415 - as above
+    from ..progress import progress  # noqa: PLC0415 - the help needs none
+
+    check_form(json=as_json, markdown=markdown)
+    cells, size = chosen(patterns), Size(sessions, rounds)
+    if keep is not None:
+        check_kept(keep)
+    if output is not None:
+        _check_pictures(output)
+    with progress(sessions_of(cells, size), "playing", quiet=as_json) as step:
+        report, tallies = study(cells, size, jobs=jobs, keep=keep, step=step)
+    if output is not None:
+        _draw(output, tallies, quiet=as_json)
+    return _print(report, markdown=markdown, as_json=as_json)
+
+
+def _check_pictures(folder: Path) -> None:
+    """Refuses a place where no pictures can be, or where none can be drawn, before the work."""
+    from ...scorers.analysis.plots import check_extra  # noqa: PLC0415 - brings in CEL
+
+    check_extra("a picture", "matplotlib")
+    if folder.exists() and not folder.is_dir():
+        raise BundleError("bundle.write", f"`{folder}` is not a folder", "name a folder for the pictures")
+    if not folder.parent.is_dir():
+        problem = f"there is no folder `{folder.parent}` for the pictures"
+        raise BundleError("bundle.write", problem, "make it with `mkdir`, or check the path")
+
+
+def _draw(folder: Path, tallies: Sequence[Tally], *, quiet: bool) -> None:
+    from ...ledger.bundle import write_bundle  # noqa: PLC0415 - the help needs none
+    from ...scorers.analysis.plots import svg_of  # noqa: PLC0415 - as above
+    from ..auctions.charts import charts_of  # noqa: PLC0415 - as above
+
+    folder.mkdir(exist_ok=True)
+    for name, charts in charts_of(tallies).items():
+        write_bundle(folder / f"{name}.svg", [svg_of(charts).encode()])
+        if not quiet:
+            click.echo(f"wrote {folder / name}.svg", err=True)
 
 
 @contextmanager

@@ -15,10 +15,10 @@ import matplotlib as mpl
 import pytest
 
 from tollbook.protocol.errors import TollbookError
-from tollbook.scorers.analysis.drawing import WIDTH, luminance, part_colour
+from tollbook.scorers.analysis.drawing import WIDTH, luminance, part_colour, row_colour
 from tollbook.scorers.analysis.lettering import PLAIN, SMALL, TITLE, wide, wrapped
 from tollbook.scorers.analysis.plots import svg_of
-from tollbook.scorers.analysis.sheet import Chart, Dots, Heat, Stacked
+from tollbook.scorers.analysis.sheet import Chart, Dots, Heat, Look, Plane, Stacked
 from tollbook.scorers.stats import Interval
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -26,6 +26,10 @@ HOSTILE = "a<script>alert('1')</script>|`b` \"c\" $x^2$ &amp; id=\"d\" #1f2328\n
 AS_TEXT = "a<script>alert('1')</script>|`b` \"c\" $x^2$ &amp; id=\"d\" #1f2328 \\x1b[2J\\u202eend"
 LONG = "an agent whose operator states all there is: " + "unbroken" * 9 + " v1.2.3-rc4+build.2026/11/30"
 WIDE = "日本語の長い名前のエージェントの名前がまだ続いている"
+
+
+ENDS = [(Fraction(1), Fraction(2)), (Fraction(10), Fraction(20, 3))]
+THEORY = ("theory", "broken", ENDS)
 
 
 def third(count: int) -> Fraction:
@@ -42,6 +46,7 @@ def charts(labels: list[str]) -> list[Chart]:
         Stacked("Parts of them all", "share of runs", parts, [(row, shares) for row in labels]),
         Dots("Means", "points", 0, 1000, means, 500),
         Heat("Stages", ("search", "evidence"), [(row, [third(1), None]) for row in labels]),
+        Plane("Bids", "value", "bid", [*((row, "points", ENDS) for row in labels), THEORY]),
     ]
 
 
@@ -56,7 +61,7 @@ def said(svg: str) -> str:
 def test_a_picture_says_in_words_what_it_shows() -> None:
     picture = ET.fromstring(svg_of(charts(["careful", "careless"])))
     assert "img" == picture.get("role")
-    assert "Parts of them all; Means; Stages" == picture.findtext(f"{SVG}title")
+    assert "Parts of them all; Means; Stages; Bids" == picture.findtext(f"{SVG}title")
     assert (
         "Parts of them all. Bars in parts, share of runs.\n"
         "careful: zero 0.333, partial 0, full 0.667.\n"
@@ -66,7 +71,11 @@ def test_a_picture_says_in_words_what_it_shows() -> None:
         "careless: 666.667 (100 to 900).\n"
         "Stages. Shares from 0 to 1.\n"
         "careful: search 0.333.\n"
-        "careless: search 0.333."
+        "careless: search 0.333.\n"
+        "Bids. bid over value.\n"
+        "careful: 2 points from 2 to 6.667.\n"
+        "careless: 2 points from 2 to 6.667.\n"
+        "theory: 2 at 1, 6.667 at 10."
     ) == picture.findtext(f"{SVG}desc")
 
 
@@ -164,7 +173,61 @@ def test_parts_are_told_apart_in_grey_and_numbers_read_on_them(count: int) -> No
     assert min(on_black, on_white) > 1.2
 
 
-EMPTY = [Stacked("T", "u", ("a",), []), Dots("T", "u", 0, 1, []), Heat("T", ("a",), [])]
+def test_points_lie_where_their_values_are() -> None:
+    line = [(Fraction(0), Fraction(0)), (Fraction(1), Fraction(3)), (Fraction(4), Fraction(12))]
+    svg = svg_of([Plane("Bids", "value", "bid", [("a", "line", line)])])
+    (path,) = re.findall(rf'd="([^"]*)"[^>]*stroke: {row_colour(0)}', svg)[1:]  # the first is the key
+    (x0, y0), (x1, y1), (x2, y2) = re.findall(r"[ML] (\S+) (\S+)", path)
+    assert pytest.approx(4, abs=0.01) == (float(x2) - float(x0)) / (float(x1) - float(x0))
+    assert pytest.approx(4, abs=0.01) == (float(y2) - float(y0)) / (float(y1) - float(y0))
+    assert float(y2) < float(y0), "more is higher up"
+
+
+@pytest.mark.parametrize(
+    ("marks", "lines", "look"),
+    [
+        (3,  0, "points"),
+        (3,  1, "steps"),
+        (0,  1, "line"),
+        (0,  1, "broken"),
+    ],
+)  # fmt: skip
+def test_rows_look_as_they_say(marks: int, lines: int, look: Look) -> None:
+    line = [(Fraction(place), Fraction(place)) for place in range(3)]
+    svg = svg_of([Plane("Bids", "value", "bid", [("a", look, line)])])
+    filled = re.findall(rf'd="([^"]*)"[^>]*fill: {row_colour(0)}', svg)
+    assert marks == (filled[-1].count("M") if filled else 0)
+    colour = "currentColor" if look == "broken" else row_colour(0)
+    drawn = re.findall(rf'd="[^"]*"[^>]*stroke: {colour}[^>]*stroke-width: 1.2', svg)
+    assert lines == len(drawn[1:])
+    assert (look == "broken") == ("stroke-dasharray" in svg)
+
+
+@pytest.mark.parametrize(
+    ("expected", "values"),
+    [
+        ("0",    [1, 5]),
+        ("3",    [3, 5]),
+        ("−2",   [-2, 2]),
+        ("7",    [7, 7]),
+    ],
+)  # fmt: skip
+def test_a_plane_begins_with_nothing_where_that_is_near(expected: str, values: list[int]) -> None:
+    points = [(Fraction(place), Fraction(value)) for place, value in enumerate(values)]
+    svg = svg_of([Plane("Bids", "value", "bid", [("a", "line", points)])])
+    ticks = [each.text or "" for each in texts(svg) if "end" in (each.get("style") or "")]
+    assert float(expected.replace("−", "-")) == min(float(tick.replace("−", "-")) for tick in ticks)
+
+
+def test_rows_stand_out_from_black_and_from_white() -> None:
+    for place in range(12):
+        light = luminance(row_colour(place))
+        assert 3 < min((light + 0.05) / 0.05, 1.05 / (light + 0.05))
+
+
+EMPTY = [
+    Stacked("T", "u", ("a",), []), Dots("T", "u", 0, 1, []), Heat("T", ("a",), []), Plane("T", "u", "v", []),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("chart", EMPTY, ids=lambda chart: type(chart).__name__)
@@ -202,13 +265,14 @@ SCRIPT = """
 import sys
 from fractions import Fraction
 from tollbook.scorers.analysis.plots import svg_of
-from tollbook.scorers.analysis.sheet import Dots, Heat, Stacked
+from tollbook.scorers.analysis.sheet import Dots, Heat, Plane, Stacked
 from tollbook.scorers.stats import Interval
 half = Fraction(1, 2)
 svg = svg_of([
     Stacked("Parts", "share", ("a", "b"), [("x", [half, half])]),
     Dots("Means", "points", 0, 1000, [("x \\u65e5", half, Interval(half, 2 * half))], 500),
     Heat("Stages", ("a", "b"), [("x", [half, None])]),
+    Plane("Bids", "value", "bid", [("x", "steps", [(half, half), (1 + half, half)])], [half]),
 ])
 sys.stdout.buffer.write(svg.encode())
 assert "matplotlib.pyplot" not in sys.modules
