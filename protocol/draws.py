@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import TypeVar, final
 
-from .canonical import digest, encode
+from .canonical import digest, encode, encode_typed
 from .errors import UsageError
 
 T = TypeVar("T")
@@ -43,7 +43,9 @@ class Draws:
 
     def __init__(self, seed: str, label: str) -> None:
         # [seed, label, counter] without its end: only the counter differs from word to word.
-        self._prefix = sha256(encode([seed, label])[:-1] + b",")
+        # What is ASCII has a canonical form, and needs no look.
+        place = encode_typed((seed, label)) if (seed + label).isascii() else encode([seed, label])
+        self._prefix = sha256(place[:-1] + b",")
         self._counter = 0
 
     def integer(self, low: int, high: int) -> int:

@@ -184,7 +184,8 @@ def raising(state: State, act: Act) -> Verdict:
     turn = clock.moving(state, act.action.auction, FORMATS)
     if isinstance(turn, Refusal):
         return turn
-    return Accepted([ClockRaised(turn.key, turn.auction.price + turn.session.increment)])
+    session, key, auction = turn
+    return Accepted([ClockRaised(key, auction.price + session.increment)])
 
 
 def exit_key(number: int, party: str) -> str:

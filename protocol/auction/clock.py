@@ -44,4 +44,4 @@ def moving(state: State, key: str, formats: Collection[str]) -> Turn | Refusal:
         return Refusal("clock.auction", {"auction": key})
     if auction.turn < len(auction.active):
         return Refusal("clock.waits", {"auction": key})
-    return Turn(session, key, auction)
+    return session, key, auction

@@ -123,8 +123,8 @@ def lowering(state: State, act: Act) -> Verdict:
     turn = clock.moving(state, act.action.auction, FORMATS)
     if isinstance(turn, Refusal):
         return turn
-    price = max(turn.auction.price - turn.session.increment, turn.session.reserve)
-    return Accepted([ClockLowered(turn.key, price)])
+    session, key, auction = turn
+    return Accepted([ClockLowered(key, max(auction.price - session.increment, session.reserve))])
 
 
 def _lowered(state: State, event: ClockLowered) -> None:

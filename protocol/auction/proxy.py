@@ -140,9 +140,10 @@ def decide(state: State, act: Act) -> Verdict:
         return turn
     if isinstance(act.action, ProxyHold):
         return Accepted(_answered(state, *turn, act.sender, None))
+    session, _key, auction = turn
     amount: int = act.action.amount
-    own: Maximum | None = state.get("maximum", maximum_key(turn.auction.round, act.sender))
-    wrong = sealed.check_amount(turn.session, amount, "proxy")
+    own: Maximum | None = state.get("maximum", maximum_key(auction.round, act.sender))
+    wrong = sealed.check_amount(session, amount, "proxy")
     if wrong is None and own is not None and amount <= own.amount:
         wrong = Refusal("proxy.lower", {"amount": amount})
     return Accepted(_answered(state, *turn, act.sender, amount)) if wrong is None else wrong

@@ -14,7 +14,7 @@ import msgspec
 
 from ..joined import Subject
 from . import valuations
-from .session import Auction, Session, played
+from .session import Auction, Session
 from .terms import Amount, AuctionEvent, AuctionRow, Count, Party, Round, Signed
 
 if TYPE_CHECKING:
@@ -71,11 +71,10 @@ def closed(state: State, event: AuctionClosed) -> None:
         state.put("result", key(auction.round, party), row)
 
 
-def feedback(state: State, session: Session, party: str) -> Mapping[str, Any] | None:
-    """What a bidder is shown of the round before, by the session's feedback; None for nothing."""
-    number = played(state).rounds - 1
-    row: Result | None = state.get("result", key(number, party)) if number > 0 else None
-    if row is None or session.feedback == "none":
+def feedback(state: State, session: Session, number: int, party: str) -> Mapping[str, Any] | None:
+    """What a bidder is shown of a round that is over, by the session's feedback; None for nothing."""
+    row: Result | None = None if session.feedback == "none" else state.get("result", key(number, party))
+    if row is None:
         return None
     way = "received" if party in session.sellers else "paid"
     shown: dict[str, Any] = {"round": number, "units": row.units, way: row.paid, "profit": row.profit}

@@ -85,7 +85,7 @@ def decide(state: State, act: Act) -> Verdict:
     if isinstance(act.action, BidPass):
         return Accepted(_events(state, *turn, act.sender, None))
     amount: int = act.action.amount
-    wrong = check_amount(turn.session, amount, "bid")
+    wrong = check_amount(turn[0], amount, "bid")
     return Accepted(_events(state, *turn, act.sender, amount)) if wrong is None else wrong
 
 

@@ -18,7 +18,7 @@ Source: "Measuring AI agents in simulated auctions" (run setup, the loop); the a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -122,7 +122,7 @@ class RoundOpen(AuctionAction, frozen=True, tag="round.open"):
 
 
 class RoundOpened(AuctionEvent, frozen=True, tag="round.opened"):
-    """A round was opened: who bids in which auction, and what each was given."""
+    """A round was opened: who bids in which auction, values, and the signals that differ from them."""
 
     round: Round
     groups: tuple[tuple[Party, ...], ...]
@@ -151,21 +151,23 @@ def first_open(state: State) -> tuple[str, Auction] | None:
     return None
 
 
+def worth_of(state: State, party: str) -> Valuation | None:
+    """What a party was given in the round that was opened last."""
+    found: Played | None = state.get("played", SESSION)
+    return None if found is None else state.get("valuation", valuations.key(found.rounds, party))
+
+
 def auction_of(state: State, party: str) -> tuple[str, Auction] | None:
     """The open auction in which a party bids."""
-    worth: Valuation | None = state.get("valuation", valuations.key(played(state).rounds, party))
+    worth = worth_of(state, party)
     if worth is None:
         return None
     row: Auction = state.get("auction", worth.auction)
     return (worth.auction, row) if row.state == "open" else None
 
 
-class Turn(NamedTuple):
-    """An auction in which it is a party's turn, and the session's parameters."""
-
-    session: Session
-    key: str
-    auction: Auction
+Turn = tuple[Session, str, Auction]
+"""The session's parameters, and an auction with its key; a plain tuple, since each move makes one."""
 
 
 def turn_of(
@@ -184,7 +186,7 @@ def turn_of(
     key, auction = found
     active, turn = auction.active, auction.turn
     if turn < len(active) and active[turn] == party:
-        return Turn(session, key, auction)
+        return session, key, auction
     rule = gone if party not in active else "twice" if party in active[:turn] else "turn"
     return Refusal(f"{noun}.{rule}", {"auction": key})
 
@@ -258,7 +260,9 @@ def _opening(state: State, act: Act) -> Verdict:
     groups = groups_of(session, number)
     given = [valuations.given(state, session, number, place, group) for place, group in enumerate(groups, 1)]
     values = {party: each.value for found in given for party, each in found.items()}
-    signals = {party: each.signal for found in given for party, each in found.items()}
+    signals = {
+        party: each.signal for found in given for party, each in found.items() if each.signal != each.value
+    }
     return Accepted([RoundOpened(round=number, groups=groups, values=values, signals=signals)])
 
 
@@ -268,7 +272,8 @@ def _opened(state: State, event: RoundOpened) -> None:
     for key, group in zip(keys, event.groups, strict=True):
         state.put("auction", key, Auction(event.round, group, price=session.price, active=group))
         for party in group:
-            row = Valuation(event.round, key, party, event.values[party], event.signals[party])
+            value = event.values[party]
+            row = Valuation(event.round, key, party, value, event.signals.get(party, value))
             state.put("valuation", valuations.key(event.round, party), row)
     state.put("played", SESSION, Played(rounds=event.round, auctions=keys))
 

@@ -30,7 +30,7 @@ from . import (
     turns,
     valuations,
 )
-from .session import RoundOpen, auction_of, first_open, played, session_of
+from .session import Auction, RoundOpen, auction_of, first_open, played, session_of
 from .turns import TurnPass
 
 if TYPE_CHECKING:
@@ -75,11 +75,11 @@ class AuctionWorld(JoinedWorld, PacedWorld):
 
     def sight(self, state: State, party: str) -> Any:  # noqa: ANN401 - plain JSON
         """What a bidder is shown when it is asked; amounts in minor units."""
-        parameters, found = session_of(state), auction_of(state, party)
-        if found is None:
+        worth: valuations.Valuation | None = session.worth_of(state, party)
+        auction: Auction | None = None if worth is None else state.get("auction", worth.auction)
+        if worth is None or auction is None or auction.state != "open":
             return None
-        key, auction = found
-        worth: valuations.Valuation = state.get("valuation", valuations.key(auction.round, party))
+        parameters = session_of(state)
         shown: dict[str, Any] = {
             "format": parameters.format,
             "round": auction.round,
@@ -92,12 +92,14 @@ class AuctionWorld(JoinedWorld, PacedWorld):
             "unit": parameters.unit,
             **_support(parameters),
         }
-        before = results.feedback(state, parameters, party)
+        before = results.feedback(state, parameters, auction.round - 1, party)
         if before is not None:
             shown["before"] = before
         if auction.round <= len(parameters.news) and parameters.news[auction.round - 1]:
             shown["news"] = parameters.news[auction.round - 1]
-        return {**shown, **families.of(parameters.format).sight(state, parameters, key, auction, party)}
+        more = families.of(parameters.format).sight(state, parameters, worth.auction, auction, party)
+        shown.update(more)
+        return shown
 
     def understood(self, state: State, party: str, text: str) -> msgspec.Struct | None:
         """The move that a bidder's words come to."""
