@@ -31,6 +31,7 @@ ROWS_A_LINE = 1_000
 ROW_BYTES_A_LINE = 4 * 2**20
 """A line of more rows' bytes would be over the limit of a bundle's line."""
 MAX_ROWS_HELD = 50_000
+MAX_FACTS_HELD = 256  # however small: what is worked out of each takes more room than a row
 
 
 class Blob(NamedTuple):
@@ -226,7 +227,7 @@ class Shelf:
             facts = facts_of(blob, world)
             self._rows_held += _count(facts)
         self._facts[key] = facts
-        while len(self._facts) > 1 and self._rows_held > MAX_ROWS_HELD:
+        while len(self._facts) > MAX_FACTS_HELD or (len(self._facts) > 1 and self._rows_held > MAX_ROWS_HELD):
             self._rows_held -= _count(self._facts.pop(next(iter(self._facts))))
         return facts
 

@@ -82,6 +82,7 @@ PLAYS = [
     ("tollbook study market",      "study market"),
     ("tollbook study sparse",      "study sparse --size 10 --seeds 1"),
     ("tollbook study extension",   f"study extension {EXTENSION}"),
+    ("tollbook study auctions",    "study auctions --cells ordering.* --cells *.2 --sessions 2 --rounds 3"),
     ("tollbook score",             "score"),
     ("tollbook score",             "score changed.jsonl"),
     ("tollbook score --baseline",  "--ledger auctions.db score --baseline baseline.json"),

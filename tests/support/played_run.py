@@ -77,11 +77,16 @@ def play(
     store: Store, word: str, case: str, agent: str = "reference", *, told: type[Told] | None = None
 ) -> Audit:
     """Plays the first trial of a case and keeps it; ``told`` has its agent count as outside."""
-    name, _key = store.identity()
     task = builtin(word)
     player = cast(task, Part(agent))(task.scenes.seed(case, 0))
+    return play_task(store, task, case, told(player) if told else player)
+
+
+def play_task(store: Store, task: Task, case: str, player: Agent) -> Audit:
+    """Plays the first trial of a case of any task and keeps it."""
+    name, _key = store.identity()
     with mock.patch.object(desk, "environment_note", _note):
-        recorded = record(Ledger(store, SECRET, name), task, case, 0, told(player) if told else player)
+        recorded = record(Ledger(store, SECRET, name), task, case, 0, player)
     assert recorded.audit.findings == []
     return recorded.audit
 

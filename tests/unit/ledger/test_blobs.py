@@ -147,7 +147,10 @@ def test_a_shelf_reads_each_blob_once_and_says_which() -> None:
     assert set(held) == shelf.read
 
 
-def test_a_shelf_holds_only_the_start_rows_used_last(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("most", "value"), [("MAX_ROWS_HELD", 90), ("MAX_FACTS_HELD", 2)])
+def test_a_shelf_holds_only_the_start_rows_used_last(
+    monkeypatch: pytest.MonkeyPatch, most: str, value: int
+) -> None:
     many = [
         COUNTER.facts(("counter", str(key), Counter(place, "")) for key in range(40)) for place in range(3)
     ]
@@ -158,7 +161,7 @@ def test_a_shelf_holds_only_the_start_rows_used_last(monkeypatch: pytest.MonkeyP
         asked.append(digest)
         return held[digest]
 
-    monkeypatch.setattr(blobs, "MAX_ROWS_HELD", 90)
+    monkeypatch.setattr(blobs, most, value)
     shelf = Shelf(fetch)
     for place in (0, 1, 0, 2, 0, 1):
         assert many[place].root == getattr(shelf.facts(many[place].root, COUNTER), "root", None)
