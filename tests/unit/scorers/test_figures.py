@@ -69,6 +69,14 @@ def test_a_figure_is_pooled_over_sessions() -> None:
     ] == told
 
 
+def test_a_figure_is_of_the_sessions_that_say_something() -> None:
+    silent = RunMeasures("auction", {Key("revenue"): counted(0, 0)}, {})
+    (group,) = measured_groups([*SCORES, score(0, 0, 3, measured=silent)])
+    assert {"score": 4, "revenue": 3, "alpha.2": 3, "profit": 3} == {
+        each.key.text: each.sessions for each in figures.figures(group)
+    }
+
+
 def test_runs_in_any_order_give_the_same() -> None:
     assert document(measured_groups(SCORES)) == document(measured_groups(SCORES[::-1]))
 

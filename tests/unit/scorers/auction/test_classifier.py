@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from tollbook.protocol.draws import Draws
 from tollbook.protocol.errors import TollbookError
-from tollbook.scorers.auction import human
+from tollbook.scorers.auction import classifier, human
 from tollbook.scorers.auction.classifier import features, tell_apart
 from tollbook.scorers.auction.human import REFERENCES
 
@@ -49,6 +50,25 @@ def test_as_many_of_either_are_taken() -> None:
     first = people("ebay", "some")
     assert tell_apart(first[:40], first[100:140]) == tell_apart(first[:40], [*first[100:140], (0, 5)])
     assert 80 == tell_apart(first[:40], first[100:]).whole
+
+
+def test_each_bid_is_judged_once_by_what_the_others_taught(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[list[float]] = []
+
+    def fit(rows: list[list[float]], kinds: list[int]) -> Any:
+        assert (72, 36) == (len(rows), sum(kinds))
+
+        def says(held: list[list[float]]) -> list[int]:
+            assert [] == [row for row in held if row in rows]
+            judged.extend(held)
+            return [0 for _ in held]
+
+        return says
+
+    monkeypatch.setattr(classifier, "_regression", lambda: fit)
+    bids = [(1_000, 1_000 + off) for off in range(80)]
+    assert (40, 80) == tell_apart(bids[:40], bids[40:])[:2]
+    assert sorted(judged) == sorted(features(*bid) for bid in bids)
 
 
 def test_what_is_looked_at() -> None:

@@ -42,6 +42,12 @@ def test_each_figure(total: Fraction | int, weight: int, name: str) -> None:
     assert Sum(F(total), F(weight)) == deviations(BIDS)[Key(name)]
 
 
+@pytest.mark.parametrize(("expected", "off"), [("below", -6), ("within", -5), ("within", 5), ("above", 6)])
+def test_five_minor_units_off_are_within(expected: str, off: int) -> None:
+    found = deviations([made(600 + off, 600)])
+    assert [expected] == [name for name in ("within", "above", "below") if found[Key(name)].total]
+
+
 def test_there_is_nothing_else() -> None:
     assert set(MEASURES) == {key.name for key in deviations(BIDS)}
 

@@ -103,6 +103,20 @@ def test_of_a_value_near_the_ends_no_curse_is_told() -> None:
     assert ("curse" in found, found["win"]) == (False, F(1, 2))
 
 
+@pytest.mark.parametrize("seed", [4, 1])
+def test_a_value_is_inside_two_errors_from_either_end(seed: int) -> None:
+    value, _ = worth(seed=seed)
+    least = min(value, 10_000 - value) // 2
+    for expected, error in ((True, least), (False, least + 1)):
+        fields = {"values": "common", "low": 0, "high": 10_000, "error": error, "seed": seed}
+        reading = Reading(Sitting(["b1", "b2"], format="first_price", **fields).episode)
+        assert expected == reading.is_inside((1, "b1"))
+
+
+def test_these_values_are_nearer_to_one_end_each() -> None:
+    assert [True, False] == [worth(seed=seed)[0] < 5_000 for seed in (4, 1)]
+
+
 def proxy(*periods: tuple[Move, Move], **session: Any) -> dict[str, Fraction | None]:
     sitting = Sitting({"b1": 800, "b2": 600}, format="proxy", **session)
     return values(measure(sitting.moves(*(move for period in periods for move in period)).episode))
