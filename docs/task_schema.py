@@ -1,7 +1,7 @@
 """docs/schemas/task.schema.json: what an editor knows of a task file while it is written.
 
-    tasks/format/file.py's types  ─►  sections and fields
-    the market's actions and rows ─►  `do`, `before`, `tools`, `on`, [facts]
+    tasks/format/file.py's types   ─►  sections and fields
+    the markets' actions and rows  ─►  `do`, `before`, `on`; for each market its `tools` and [facts]
 
 A value is of its field's type, or text: `=…` is worked out when played. So the schema knows the form of a
 file, and `tollbook task lint` its meaning.
@@ -12,14 +12,13 @@ Source: JSON Schema 2020-12; Even Better TOML and taplo read it by a first line 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from tollbook.protocol.world import World, latest, part_fields, world_of
 from tollbook.tasks.format.file import MAX_CASES, TaskFile
-from tollbook.tasks.format.skeleton import skeletons
 
 Json = dict[str, Any]
 
@@ -27,7 +26,12 @@ ID = r"^[a-z0-9][a-z0-9._-]{0,127}$"
 NAME = r"^[a-z][a-z0-9_]{0,63}$"
 EXPRESSION = "^[^=]"
 EXPRESSIONS = frozenset({"each", "ends", "expr", "seqs", "when", "while"})
-NAMED = ("case", "party", "script", "oracle", "let", "predicate", "cap", "alternative", "mutation", "cheat")
+NAMED = (
+    *("case", "party", "script", "oracle", "let", "predicate", "cap"),
+    *("alternative", "mutation", "cheat", "rendering"),
+)
+WORLDS = ("auction", "commerce")
+"""The markets that tasks are written for."""
 
 ABOUT = {
     "id": "The task's name; a built-in task's file is called <id>.toml.",
@@ -52,6 +56,7 @@ ABOUT = {
     "alternative": "Other right ways: full credit too.",
     "mutation": "The reference with one thing changed, and the predicates that lose by it.",
     "cheat": "Ways without merit, that must be worth little on average over the cases.",
+    "rendering": "Every case in other words, another order, or on other values, by the same rules.",
 }
 
 
@@ -65,25 +70,41 @@ def task_schema() -> Json:
     _, found = msgspec.json.schema_components([TaskFile], ref_template="#/$defs/{name}")
     defs: dict[str, Json] = {name: _without_null(each) for name, each in found.items()}
     top = defs.pop("TaskFile")
-    worlds = list(skeletons())
+    worlds = {name: world_of(latest(name)) for name in WORLDS}
     for name, text in ABOUT.items():
         top["properties"][name]["description"] = text
     for name in NAMED:
         top["properties"][name]["propertyNames"] = {"pattern": NAME}
     top["properties"]["id"]["pattern"] = ID
     top["properties"]["case"] |= {"minProperties": 1, "maxProperties": MAX_CASES}
-    top["properties"]["world"]["enum"] = worlds
-    (world,) = (world_of(latest(name)) for name in worlds)  # a second one makes `do` depend on `world`
-    top["properties"]["tools"]["items"] = _pattern_of(world)
-    top["properties"]["facts"] = {"description": ABOUT["facts"], **_facts(world)}
-    _put_acts(defs, world)
+    top["properties"]["world"]["enum"] = [*WORLDS]
+    for name in ("tools", "facts"):
+        top["properties"][name] = {"description": ABOUT[name]}
+    kinds = {kind: action for world in worlds.values() for kind, action in world.kinds.items()}
+    offered = sorted({kind for world in worlds.values() for kind in _offered(world)})
+    _put_acts(defs, kinds)
+    _put_renderings(defs["RenderingEntry"]["properties"], offered)
     for each in (top, *defs.values()):
         _put_expressions(each["properties"])
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Tollbook task",
         **{name: value for name, value in top.items() if name != "title"},
-        "$defs": defs | _acts(world),
+        "allOf": [_of_world(name, world) for name, world in worlds.items()],
+        "$defs": defs | _acts(kinds),
+    }
+
+
+def _of_world(name: str, world: World) -> Json:
+    """What holds of tasks of one market."""
+    return {
+        "if": {"required": ["world"], "properties": {"world": {"const": name}}},
+        "then": {
+            "properties": {
+                "tools": {"type": "array", "items": _pattern_of(world)},
+                "facts": _facts(world),
+            }
+        },
     }
 
 
@@ -114,17 +135,24 @@ def _put_expressions(fields: Mapping[str, Json]) -> None:
             fields[name]["additionalProperties"]["pattern"] = EXPRESSION
 
 
-def _put_acts(defs: Mapping[str, Json], world: World) -> None:
-    """Says of `do`, `before`, `set` and `on` what the market has."""
+def _put_renderings(fields: Mapping[str, Json], kinds: Sequence[str]) -> None:
+    """Says of a rendering which acts there are."""
+    fields["order"]["items"] = {"enum": [*kinds]}
+    fields["tools"]["propertyNames"] = {"enum": [*kinds]}
+    fields["case"]["propertyNames"] = {"pattern": NAME}
+
+
+def _put_acts(defs: Mapping[str, Json], kinds: Mapping[str, type[msgspec.Struct]]) -> None:
+    """Says of `do`, `before`, `set` and `on` what the markets have."""
     one = {"$ref": "#/$defs/act"}
     some = _one_or_some(one)
     for name in ("Step", "Rule", "MutationEntry"):
         defs[name]["properties"]["do"] = some
     defs["MutationEntry"]["properties"]["before"] = one
-    fields = {field for action in world.actions for field in _fields(action)}
+    fields = {field for action in kinds.values() for field in _fields(action)}
     defs["MutationEntry"]["properties"]["set"]["propertyNames"] = {"enum": sorted({*fields, "to"})}
     for name in ("ScriptEntry", "Rule"):
-        defs[name]["properties"]["on"] = _one_or_some({"enum": ["start", *world.kinds]})
+        defs[name]["properties"]["on"] = _one_or_some({"enum": ["start", *kinds]})
 
 
 def _one_or_some(one: Json) -> Json:
@@ -132,18 +160,18 @@ def _one_or_some(one: Json) -> Json:
     return {"if": {"type": "array"}, "then": {"items": one, "minItems": 1}, "else": one}
 
 
-def _acts(world: World) -> dict[str, Json]:
+def _acts(kinds: Mapping[str, type[msgspec.Struct]]) -> dict[str, Json]:
     """An act of any kind, and one definition for each."""
-    kinds = {"type": "object", "required": ["kind"], "properties": {"kind": {"enum": list(world.kinds)}}}
+    act = {"type": "object", "required": ["kind"], "properties": {"kind": {"enum": list(kinds)}}}
     chosen = [
         {
             "if": {"required": ["kind"], "properties": {"kind": {"const": kind}}},
             "then": {"$ref": f"#/$defs/{kind}"},
         }
-        for kind in world.kinds
+        for kind in kinds
     ]
-    each = {kind: _act(kind, action) for kind, action in world.kinds.items()}
-    return {"act": {**kinds, "allOf": chosen}, **each}
+    each = {kind: _act(kind, action) for kind, action in kinds.items()}
+    return {"act": {**act, "allOf": chosen}, **each}
 
 
 def _act(kind: str, action: type[msgspec.Struct]) -> Json:
@@ -224,9 +252,13 @@ def _text(about: str) -> Json:
     return {"type": "string", "description": about}
 
 
+def _offered(world: World) -> list[str]:
+    return [kind for kind in world.kinds if kind not in world.unoffered]
+
+
 def _pattern_of(world: World) -> Json:
     """A kind of act that may be offered, or a pattern of some."""
-    kinds = [kind for kind in world.kinds if kind not in world.unoffered]
+    kinds = _offered(world)
     nouns = list(dict.fromkeys(kind.partition(".")[0] for kind in kinds))
     glob = {"type": "string", "pattern": rf"^(({'|'.join(nouns)})\.[a-z_]*|[a-z_]*)[*?\[]"}
     return {"anyOf": [{"enum": [*kinds, *(f"{noun}.*" for noun in nouns)]}, glob]}

@@ -31,6 +31,7 @@ from .file import (
     MAX_DEPTH,
     MAX_FILE_BYTES,
     CheatEntry,
+    Label,
     MutationEntry,
     PartyEntry,
     PolicyEntry,
@@ -41,7 +42,7 @@ from .file import (
     TaskFile,
     WrittenFile,
 )
-from .kinds import told
+from .kinds import complaint, told
 from .rendering import ALL
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -157,7 +158,25 @@ def _entry(value: Mapping[str, Any], kind: type[S], place: str, faults: Faults) 
             if None in made:
                 return None
             entry[name] = made
+    if kind is RenderingEntry and not _are_texts(entry, place, faults):
+        return None
     return _convert(entry, kind, place, faults)
+
+
+def _are_texts(entry: Mapping[str, Any], place: str, faults: Faults) -> bool:
+    """Whether the labels and descriptions of a rendering are texts; of others that is noted."""
+    before = len(faults.found)
+    for name, kind in (("labels", Label), ("tools", str)):
+        fields: object = entry.get(name)
+        if not isinstance(fields, dict):
+            continue
+        for key, text in cast("dict[str, object]", fields).items():
+            found = complaint(text, kind)
+            if found is not None:
+                quoted = f'a kind of act stands in quotes here: `"{key}.…" = "…"`'
+                hint = quoted if name == "tools" and isinstance(text, dict) else 'write a text: `"…"`'
+                faults.note("task.type", f"{place}.{name}.{key}", found.problem, hint)
+    return len(faults.found) == before
 
 
 def _convert(value: object, kind: type[S], place: str, faults: Faults) -> S | None:

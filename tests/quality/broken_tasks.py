@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tollbook.protocol.errors import TaskError
+from tollbook.tasks.format.rendering import cases_of
 from tollbook.tasks.format.task import Task, examine
 from tollbook.tasks.shelf import find_task
 
@@ -23,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 WORKED = {
     "t4": ROOT / "tasks" / "suites" / "negotiation" / "t4.buyer_zopa.toml",
     "t7": ROOT / "tasks" / "suites" / "lifecycle" / "t7.merchant_refund.toml",
+    "a": ROOT / "tasks" / "suites" / "auctions" / "a.first_price.toml",
 }
 MAX_LINES, MAX_WIDTH = 6, 120
 
@@ -121,7 +123,7 @@ def told_of(mistake: Mistake) -> Told:
 def staging_faults(task: Task) -> list[TaskError]:
     """Why cases can't be worked out."""
     faults: list[TaskError] = []
-    for case in task.file.case:
+    for case in cases_of(task.file):
         try:
             task.scenes.oracle(task.scenes.stage(case, task.scenes.seed(case, 0)))
         except TaskError as fault:

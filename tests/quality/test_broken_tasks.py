@@ -16,7 +16,7 @@ CODES = {
     f"task.{name}"
     for name in (
         "act", "case", "expression", "facts", "field", "limit", "mutation", "name", "names", "party",
-        "predicate", "script", "size", "text", "toml", "tools", "type", "utf8", "value", "world",
+        "predicate", "rendering", "script", "size", "text", "toml", "tools", "type", "utf8", "value", "world",
     )
 }  # fmt: skip
 WORDS_OF_OTHERS = ("overload", "dyn", "mismatched", "EOF", "undeclared", "Object", "Expected", "$")
@@ -24,7 +24,7 @@ WORDS_OF_OTHERS = ("overload", "dyn", "mismatched", "EOF", "undeclared", "Object
 
 def once(mistake: Mistake) -> set[tuple[str, str]]:
     """What is told, that of every case once."""
-    own = re.compile(r"^case `\w+`: |, got text `\w+`$")
+    own = re.compile(r"^case `[\w@]+`: |, got text `\w+`$")
     return {(fault.place, own.sub("", fault.problem)) for fault in told_of(mistake).faults}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from task_schema import task_schema
+from task_schema import WORLDS, task_schema
 
 from tollbook.protocol.world import latest, world_of
 from tollbook.tasks.format.file import TaskFile
@@ -17,7 +17,8 @@ from tollbook.tasks.format.skeleton import skeleton, skeletons
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = task_schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
-WORKED = sorted((ROOT / "tasks" / "suites").rglob("t[0-9]*.toml"))
+SUITES = ROOT / "tasks" / "suites"
+WORKED = sorted([*SUITES.rglob("t[0-9]*.toml"), *SUITES.glob("auctions/*.toml")])
 SKELETONS = [(world, actor) for world, actors in skeletons().items() for actor in actors]
 
 
@@ -40,13 +41,20 @@ def test_a_new_task_is_valid(world: str, actor: str) -> None:
     assert [] == wrong(skeleton("a", world, actor))
 
 
-def test_every_section_kind_and_column_is_in_it() -> None:
-    world = world_of(latest("commerce"))
-    facts: dict[str, Any] = SCHEMA["properties"]["facts"]["properties"]
+def test_every_section_and_kind_is_in_it() -> None:
     assert set(TaskFile.__struct_encode_fields__) == set(SCHEMA["properties"])
     assert [name for name, each in SCHEMA["properties"].items() if not each.get("description")] == []
-    assert set(world.kinds) == set(SCHEMA["$defs"]["act"]["properties"]["kind"]["enum"])
-    for table, row in world.tables.items():
+    kinds = {kind for name in WORLDS for kind in world_of(latest(name)).kinds}
+    assert kinds == set(SCHEMA["$defs"]["act"]["properties"]["kind"]["enum"])
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_every_column_of_a_market_is_in_it(name: str) -> None:
+    (of_world,) = (each["then"] for each in SCHEMA["allOf"] if each["if"]["properties"]["world"]["const"] == name)
+    facts: dict[str, Any] = of_world["properties"]["facts"]["properties"]
+    tables = world_of(latest(name)).tables
+    assert tables.keys() == facts.keys()
+    for table, row in tables.items():
         columns = facts[table]["additionalProperties"]["properties"]
         assert {"each", *row.__struct_encode_fields__} == set(columns)
 
@@ -88,6 +96,27 @@ def test_every_section_kind_and_column_is_in_it() -> None:
 )  # fmt: skip
 def test_what_is_broken_in_form_is_found_where_it_is(place: str, old: str, new: str) -> None:
     text = (ROOT / "tasks/suites/negotiation/t4.buyer_zopa.toml").read_text(encoding="utf-8")
+    assert old in text
+    found = wrong(text.replace(old, new, 1))
+    assert found
+    assert all(each.startswith(place) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("place",                              "old",                      "new"),
+    [
+        ("$.tools[0]",                     '"bid.*"',                  '"listing.*"'),
+        ("$.facts.session.s.format",       '"first_price"',            '"third_price"'),
+        ("$.facts",                        "[facts.session.s]",        "[facts.listing.s]"),
+        ("$.rendering.pass_first.order[0]", '["bid.pass", "bid',       '["bid.passed", "bid'),
+        ("$.rendering.plain_words.tools",  '"bid.submit" =',           '"bid.make" ='),
+        ("$.rendering.plain_words.labels.value", 'value = "resale_price"', "value = 3"),
+        ("$.rendering.higher_values",      "case = { low",             "cases = { low"),
+        ("$.rendering",                    "[rendering.euro]",         "[rendering.Euro]"),
+    ],
+)  # fmt: skip
+def test_what_is_broken_of_an_auction_is_found_where_it_is(place: str, old: str, new: str) -> None:
+    text = (SUITES / "auctions" / "a.first_price.toml").read_text(encoding="utf-8")
     assert old in text
     found = wrong(text.replace(old, new, 1))
     assert found

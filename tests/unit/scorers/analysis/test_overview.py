@@ -68,7 +68,7 @@ def test_the_sections_of_a_page() -> None:
     titles = [block.text.split(":")[0] for block in blocks if isinstance(block, Heading) and block.level == 2]
     assert [
         "Agents", "Tasks and ledgers", "Credit", "Means by family, role and capability", "Stages", "Weights",
-        "Collisions", "Flips", "Pairs", "Left out", "Remarks", "Runs, roots and receipts",
+        "Collisions", "Flips", "Pairs", "Renderings", "Left out", "Remarks", "Runs, roots and receipts",
     ] == titles  # fmt: skip
 
 
