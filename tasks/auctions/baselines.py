@@ -97,7 +97,8 @@ def told(market: Market) -> int:
 def _rounded(market: Market, amount: Fraction | int) -> int:
     """The nearest multiple of the unit, half to even, from nothing to the cap."""
     unit = market["unit"]
-    return max(0, min(round(Fraction(amount, unit)), market["cap"] // unit)) * unit
+    of_unit = amount if unit == 1 and isinstance(amount, int) else round(Fraction(amount, unit))
+    return max(0, min(of_unit, market["cap"] // unit)) * unit
 
 
 class Truthful(Bidder):
