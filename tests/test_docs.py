@@ -28,6 +28,7 @@ from tollbook.tasks.format.file import (
     MutationEntry,
     PartyEntry,
     PolicyEntry,
+    RenderingEntry,
     Rule,
     ScriptEntry,
     Step,
@@ -273,6 +274,7 @@ ENTRIES = {
     "[predicate.ID]": Predicate,
     "[cap.ID]": Cap,
     "[cheat.ID]": CheatEntry,
+    "[rendering.ID]": RenderingEntry,
 }
 
 
@@ -295,9 +297,10 @@ def test_the_page_for_authors_names_every_section_and_field() -> None:
         (places.PARAMETER, "case parameters"),
         (places.SCENE,     "rows with `each`"),
         (places.ROW,       "other rows, mandates"),
-        (places.BRIEF,     "brief"),
+        (places.BRIEF,     "brief, texts of renderings"),
         (places.SCRIPT,    "scripts"),
         (places.POLICY,    "references, alternatives, mutations, cheats"),
+        (places.ASKED_POLICY, "the same, in a market that asks"),
         (places.ORACLE,    "`[oracle]`"),
         (places.ENDS,      "`ends`"),
         (JUDGE,            "predicates, caps, `[let]`"),
