@@ -6,7 +6,7 @@
 #   make lint       ruff; `make types`: basedpyright, strict
 #   make docs       the generated pages of docs/, made again
 #   make bench      the benchmarks, each as a ratio to a baseline of the same run
-#   make study      the four studies, played: docs/STUDIES.md, made again
+#   make study      the studies, played: docs/STUDIES.md and, in a quarter of an hour, docs/AUCTIONS.md
 #   make dev        all of the above can run, and editors find tollbook.*; `make clean` takes it away
 
 PYTHON ?= python3
@@ -44,6 +44,7 @@ bench: .venv/bench.stamp
 
 study: .venv/test.stamp
 	@$(BIN)/python docs/studies.py
+	@$(BIN)/python docs/auctions.py
 
 dev: .venv/test.stamp .venv/lint.stamp .venv/bench.stamp .types/tollbook
 

@@ -18,6 +18,7 @@ from tollbook.tasks.auctions.cells import CASE, Cell, task_text
 from tollbook.tasks.auctions.charts import charts_of
 from tollbook.tasks.auctions.claims import claims_of, off
 from tollbook.tasks.auctions.grid import chosen, grid
+from tollbook.tasks.auctions.people import report_of_people
 from tollbook.tasks.auctions.report import ordering_of, report_of
 from tollbook.tasks.auctions.study import Nowhere, Size, check_kept, sessions_of, tallies
 from tollbook.tasks.auctions.tally import NANOS, Kept, Moment, Tally
@@ -305,6 +306,14 @@ def test_formats_are_ordered_by_their_deviations() -> None:
     assert ordered is not None
     assert "all_pay" == ordered.names[-1]
     assert ordering_of(of_traders()) is None
+
+
+def test_human_references_are_those_published() -> None:
+    found = report_of_people(20_000)
+    assert 2 == sum("drawn shares" in claim.claim for claim in found.claims)
+    assert [] == [claim for claim in found.claims if not claim.holds]
+    assert {"kagel_levin_1993", "ebay"} == set(found.figures)
+    assert [] != [claim for claim in report_of_people(100).claims if not claim.holds], "too few to say"
 
 
 def test_keeping_nothing_asks_for_nothing() -> None:
