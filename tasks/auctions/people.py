@@ -4,7 +4,7 @@
     classifier   rightly told: benchmark bids from people's          > 0.9
                                people's from the same people's       0.45 to 0.55
 
-Not here: the references (`scorers.auction.human`), or any level of theirs: they are for orderings and directions.
+Not here: the references (`scorers.auction.human`), or any level of theirs: they are for directions alone.
 
 Source: the auctions page of the design, B4.
 """
