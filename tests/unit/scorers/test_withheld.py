@@ -21,7 +21,7 @@ from tollbook.tasks.play.policies import PolicyAgent
 from tollbook.tasks.play.recorder import record
 from tollbook.tasks.shelf import find_task
 
-BARGAIN, REFUND = "t4.buyer_zopa", "t7.merchant_refund"
+BARGAIN, REFUND, UNREAD = "t4.buyer_zopa", "t7.merchant_refund", "t1.hard_constraint_filtering"
 
 
 class Both(NamedTuple):
@@ -46,7 +46,7 @@ def agents(task: Task, case: str) -> Iterator[PolicyAgent]:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Both]]:
     """The runs of a task's references and mutations in every case, exported twice."""
     made: dict[str, list[Both]] = {}
-    for name in (BARGAIN, REFUND):
+    for name in (BARGAIN, REFUND, UNREAD):
         folder, task = tmp_path_factory.mktemp("withheld"), task_of(name)
         with store_at(folder / "a.db") as store:
             for case in task.file.case:
@@ -69,7 +69,7 @@ def values(score: Score) -> dict[str, object]:
 
 def test_what_asks_for_no_text_is_scored_as_before(runs: dict[str, list[Both]]) -> None:
     values_seen: set[object] = set()
-    for whole, cut in runs[REFUND]:
+    for whole, cut in runs[UNREAD]:
         one, other = scored(whole), scored(cut)
         assert whole.withheld == 0 < cut.withheld
         assert (one.value, one.predicates, one.caps, one.defects) == (
