@@ -48,6 +48,7 @@ from .rendering import ALL
 S = TypeVar("S", bound=msgspec.Struct)
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_RENDERING = re.compile(r"[a-z][a-z0-9_]{0,62}")  # with a case's name and `@` it is an id of 128 signs
 _TASK_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}")
 
 
@@ -249,9 +250,9 @@ def _check_names(file: TaskFile, faults: Faults) -> None:
     if _TASK_ID.fullmatch(file.id) is None:
         hint = "use a to z, 0 to 9, `.`, `_` and `-`, as in `t4.buyer_zopa`"
         faults.note("task.name", "id", f"`{file.id}` can't name a task", hint)
-    for section in ("case", "party", "script", "oracle", "let", "predicate", "cap", "rendering", *_POLICIES):
+    for section in ("case", "party", "script", "oracle", "let", "predicate", "cap", *_POLICIES, "rendering"):
         for name in cast("Mapping[str, object]", getattr(file, section)):
-            if _NAME.fullmatch(name) is None:
+            if (_RENDERING if section == "rendering" else _NAME).fullmatch(name) is None:
                 hint = "use a to z, 0 to 9 and `_`, a letter first"
                 faults.note("task.name", f"{section}.{name}", f"`{name}` can't be a name here", hint)
     _check_cases(file, faults)
