@@ -277,7 +277,7 @@ def test_the_sheet_says_what_each_mutation_takes() -> None:
     assert "| never\\_settles | all | 0 | 0 | 0 | 0 | 0 |" in markdown
     document = sheet.document_of(task, report)
     (early, *_others) = [each for each in document["mutations"] if each["mutation"] == "stops_early"]
-    lost = dict.fromkeys(("looked_first", "surplus_share", "limit_kept_private"), [433, 2300])
+    lost = {name: [433, 2300] for name in ("looked_first", "surplus_share", "limit_kept_private")}
     assert {"mutation": "stops_early", "case": "linear", "score": [10527, 46], "lost": lost} == early
     assert document == json.loads(json.dumps(document))
 
