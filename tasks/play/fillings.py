@@ -177,7 +177,7 @@ class Filler:
         if slot.table is not None and found:
             return found
         if isinstance(slot.type, inspect.IntType):
-            least = [] if slot.type.ge is None else [slot.type.ge]
+            least = [] if slot.type.ge is None or slot.type.ge < 0 else [slot.type.ge]
             return list(dict.fromkeys([*found, *least, *self._sight.numbers]))
         if isinstance(slot.type, inspect.StrType):
             return list(dict.fromkeys([*found, *self._sight.texts]))

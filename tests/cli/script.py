@@ -234,6 +234,18 @@ def auctions() -> dict[str, bytes]:
         return {**stage.files(), "baseline.json": kept.encode()}
 
 
+@cache
+def reworded() -> dict[str, bytes]:
+    """A ledger under the known secret: a built-in auction in all its words, by two baselines."""
+    with tempfile.TemporaryDirectory() as name:
+        stage = Stage(Path(name))
+        stage.prepare("secret tollbook.db.secret")
+        for plays, which in (("benchmark", "--rendering all"), ("crra", "--case two@euro")):
+            ran = stage.run(f"tollbook run a.first_price {which} --agent b1=baseline:{plays}")
+            assert ran.exit == 0, ran.stderr
+        return stage.files()
+
+
 def _suite(path: Path) -> None:
     for name in ("shop.json", "recorded.json"):
         with as_file(SUITE / name) as file:
@@ -248,6 +260,10 @@ def _ledger(path: Path, files: Callable[[], dict[str, bytes]] = recorded) -> Non
 
 def _panel(path: Path) -> None:
     _ledger(path, panel)
+
+
+def _reworded(path: Path) -> None:
+    _ledger(path, reworded)
 
 
 def _auctions(path: Path, baseline: str) -> None:
@@ -352,6 +368,7 @@ PREPARATIONS: dict[str, Callable[..., None]] = {
     "suite": _suite,
     "ledger": _ledger,
     "panel": _panel,
+    "reworded": _reworded,
     "auctions": _auctions,
     "laid-out": _laid_out,
     "bundle": _bundle,

@@ -33,6 +33,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
             "suite .",
             "ledger tollbook.db",
             "panel panel.db",
+            "reworded reworded.db",
             "auctions auctions.db baseline.json",
             "bundle runs.jsonl",
             "bundle changed.jsonl",
@@ -61,6 +62,7 @@ def document(stage: Stage, line: str) -> dict[str, Any]:
 PLAYS = [
     ("tollbook task list",         "task list"),
     ("tollbook task show",         "task show t7.merchant_refund"),
+    ("tollbook task show",         "task show a.second_price"),
     ("tollbook task lint",         "task lint t7.merchant_refund wrong.toml"),
     ("tollbook task new",          "task new new.toml"),
     ("tollbook import tau2",       "--ledger new.db import tau2 recorded.json --db shop.json --mode strict"),
@@ -97,6 +99,7 @@ PLAYS = [
     ("tollbook analyse flips",     "--ledger panel.db analyse flips"),
     ("tollbook analyse flips",     "analyse flips changed.jsonl"),
     ("tollbook analyse pairs",     "--ledger panel.db analyse pairs"),
+    ("tollbook analyse renderings", "--ledger reworded.db analyse renderings"),
     ("tollbook export",            "export -o out.jsonl"),
     ("tollbook check integrity",   "check integrity 491b"),
     ("tollbook prove inclusion",   "prove inclusion 491b 3"),
