@@ -76,7 +76,7 @@ PASSES: Sequence[Mapping[str, Any]] = [{"kind": "bid.pass"}] * 3
     ("name", "expected"),
     [
         ("idle", []),
-        ("first_offer", bids(1, 1, 1)),  # the first number that is shown, the round's; then what it bid before
+        ("first_offer", bids(1, 1, 1)),  # the first number shown, the round's; then what it bid before
         ("flood_then_first", bids(1, 1, 1)),
         ("always_refuse", PASSES),
         ("flood_then_refuse", PASSES),
