@@ -164,11 +164,6 @@ class Grabber(_Cheat):
 
     def _take_note(self, asked: Asked) -> None:
         """Learns what became of its last act, and whether anything has changed since."""
-        if asked.market != self._market:
-            self._market = asked.market
-            self._closed.clear()
-            self._tried.clear()
-            self._last = None
         last = self._last
         done = asked.last is not None and asked.last["ok"]
         if last is not None and done and last["kind"] in self._wanted:
@@ -176,6 +171,10 @@ class Grabber(_Cheat):
             self._closed.add((last["kind"], *self._filler.rows_of(last)))
         if asked.inbox or (last is not None and done and last["kind"] not in self._world.queries):
             self._tried.clear()
+        if asked.market != self._market:
+            self._market = asked.market
+            self._tried.clear()
+            self._closed.clear()
 
     def _grab(self) -> Formed | None:
         wanted = [kind for kind in self._wanted if kind in self._kinds]
